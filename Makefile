@@ -15,8 +15,8 @@ OLDER := 2.15 2.16
 SCRAPY_HEAD := scrapy@https://github.com/scrapy/scrapy/archive/refs/heads/master.tar.gz
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on another Scrapy
 CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py crawl.py pipelines.py)
-# those that look for Chromium, Graphviz or Java
-BARE_TESTS = $(shell grep -lE 'hromium|Graphviz|Java ' tests/*/test_*.py)
+# those that look for Chromium or Java
+BARE_TESTS = $(shell grep -lE 'hromium|Java ' tests/*/test_*.py)
 
 # It does not wait for the compiler: the core changes no item, only the time that a crawl takes.
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
@@ -36,7 +36,7 @@ test-all: $(READY) ## all tests
 test-random: $(READY) ## the tests of properties, with a thousand new examples each; a failure says how to repeat it
 	$(BIN)/python -m pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile random
 
-test-bare: $(READY) ## what wants Chromium, Graphviz or Java, with a PATH that has none of them
+test-bare: $(READY) ## what wants Chromium or Java, with a PATH that has none of them
 	rm -rf build/bare-path
 	mkdir -p build/bare-path
 	for program in $$(echo "$$PATH" | tr : ' ' | xargs -n 1 sh -c 'ls -d "$$0"/*' 2>/dev/null); do \
@@ -44,7 +44,7 @@ test-bare: $(READY) ## what wants Chromium, Graphviz or Java, with a PATH that h
 	done
 	env -u JAVA_HOME PATH="$(CURDIR)/build/bare-path" $(BIN)/python -m pytest -n auto --dist worksteal $(BARE_TESTS) \
 	  >build/bare.txt || { cat build/bare.txt; false; }
-	for missing in Chromium Graphviz Java; do grep "^SKIPPED.*$$missing.* installed" build/bare.txt || exit 1; done
+	for missing in Chromium Java; do grep "^SKIPPED.*$$missing.* installed" build/bare.txt || exit 1; done
 	tail -n 1 build/bare.txt
 
 test-older: $(OLDER:%=test-on-%) ## on the oldest Scrapies we run on: the tests of crawls, with the extra [test] alone

@@ -14,7 +14,6 @@ Scrapy's: responses and the trees they were parsed to. That time counts apart; a
 times stand beside it, for what is spent waiting for the disk. Each crawl runs in a process of its own.
 """
 
-import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -46,22 +45,20 @@ class Figures:
     items: int
     seconds: float
     cpu_seconds: float
-    workers_cpu_seconds: float
     peak_bytes: int | None
     longest_callback: float
     longest_collection: float
     pauses: list[Pause]
 
 
-def crawl(place: Served, folder: Path, method: str, workers: int) -> Figures:
+def crawl(place: Served, folder: Path, method: str) -> Figures:
     """Crawl all pages and return what it took."""
     settings: dict[str, Any] = {"CONCURRENT_REQUESTS_PER_DOMAIN": 16}
     if method != WITHOUT:
         settings |= {
             "ADDONS": {"denoise_crawler.Addon": 300},
             "DENOISE_METHOD": method,
-            "DENOISE_STORE": str(folder / f"{method}-{workers}.sqlite"),
-            "DENOISE_WORKERS": workers,
+            "DENOISE_STORE": str(folder / f"{method}.sqlite"),
             "DENOISE_SITE": "benchmarks.loopback.site_of_path",
         }
     meter = Meter()
@@ -75,18 +72,11 @@ def crawl(place: Served, folder: Path, method: str, workers: int) -> Figures:
         items=stats.get("item_scraped_count", 0),
         seconds=perf_counter() - start,
         cpu_seconds=process_time() - cpu,
-        workers_cpu_seconds=cpu_of_children(),
         peak_bytes=peak_bytes(),
         longest_callback=meter.longest,
         longest_collection=meter.longest_collection,
         pauses=meter.pauses,
     )
-
-
-def cpu_of_children() -> float:
-    """Return the CPU seconds of the processes that this one has started and that have ended."""
-    spent = os.times()
-    return spent.children_user + spent.children_system
 
 
 def ratios(figures: Figures, place: Served) -> list[tuple[float, Pause]]:
@@ -107,7 +97,6 @@ def cells(figures: Figures, without: Figures, place: Served) -> list[str]:
         f"{figures.pages / figures.seconds:.0f}",
         f"{without.seconds / figures.seconds:.2f}",
         f"{without.cpu_seconds / figures.cpu_seconds:.2f}",
-        f"{figures.workers_cpu_seconds / without.cpu_seconds:.2f}" if figures.workers_cpu_seconds else "",
         "–" if figures.peak_bytes is None else f"{figures.peak_bytes / MIB:.0f}",
         f"{1_000 * figures.longest_callback:.0f}",
         f"{1_000 * figures.longest_collection:.0f}",
@@ -135,7 +124,7 @@ def worst(name: str, figures: Figures, place: Served, most: int) -> list[list[st
 
 
 HEADS = [
-    *("crawl", "pages/s", "x without", "x without, CPU", "workers' CPU, in crawls without", "peak RSS MiB"),
+    *("crawl", "pages/s", "x without", "x without, CPU", "peak RSS MiB"),
     *("longest callback ms", "longest collection ms", "longest of ours ms"),
     *("x lxml parse, median", "largest", f"over {LONGEST_PAUSE:g}", "at the end ms"),
 ]
@@ -144,7 +133,6 @@ HEADS = [
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--methods", nargs="+", default=METHODS, metavar="NAME")
-    parser.add_argument("--workers", nargs="+", type=int, default=(0, 1), metavar="N", help="numbers of them")
     parser.add_argument("--sets", nargs="+", default=SETS, metavar="NAME")
     parser.add_argument("--pages", type=int, default=400, metavar="N", help="pages of each set (400)")
     parser.add_argument("--largest", type=int, default=6, metavar="N", help="then the N largest sites alone (6)")
@@ -162,21 +150,21 @@ def main(argv: list[str] | None = None) -> None:
     for name, sites in (("all sites", None), ("the largest sites", largest)):
         with serve_pages(corpus, arguments.sets, arguments.pages, sites) as place:
             say(name)
-            found = measure(place, arguments.methods, arguments.workers)
+            found = measure(place, arguments.methods)
             show(name, found, place, arguments.worst)
         without = found[WITHOUT]
         figures[name] = {each: _figures(one, without, place) for each, one in found.items()}
     write_figures(arguments.json, figures)
 
 
-def measure(place: Served, methods: Sequence[str], workers: Sequence[int]) -> dict[str, Figures]:
-    """Crawl the pages without the add-on, then with each method and number of workers."""
+def measure(place: Served, methods: Sequence[str]) -> dict[str, Figures]:
+    """Crawl the pages without the add-on, then with each method."""
     with TemporaryDirectory() as made:
-        found = {WITHOUT: alone(crawl, place, Path(made), WITHOUT, 0)}
-        for method, number, known in product(methods, workers, ("", ", sites known")):
-            name = f"{method}{f', {number} workers' * bool(number)}{known}"
+        found = {WITHOUT: alone(crawl, place, Path(made), WITHOUT)}
+        for method, known in product(methods, ("", ", sites known")):
+            name = f"{method}{known}"
             say(name)
-            found[name] = alone(crawl, place, Path(made), method, number)
+            found[name] = alone(crawl, place, Path(made), method)
     return found
 
 

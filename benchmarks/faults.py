@@ -17,7 +17,7 @@ from denoise_crawler.demo.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
-TIMES |= {"kill -9": 40, "kill -9, two workers": 40, "kill -9, the pipelines": 40, "store made to do harm": 50}
+TIMES |= {"kill -9": 40, "kill -9, the pipelines": 40}
 OFTEN = 5
 
 
@@ -59,7 +59,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
         "--times",
         type=int,
         metavar="N",
-        help="trials of each fault (40 kills, 50 stores made to do harm, 10 or 5 of others)",
+        help="trials of each fault (40 kills, 10 or 5 of others)",
     )
     parser.add_argument("--only", action="append", metavar="NAME", help="this fault only; may be given again")
     return parser.parse_args(argv)

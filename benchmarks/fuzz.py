@@ -15,8 +15,10 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Generator, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,8 @@ import msgspec
 
 from benchmarks import hostile
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.workers import side_by_side
-from tests.fuzz.fuzz_process import GROUP, ROOT, Chunk, Result, run
+from denoise_crawler.batch.workers import Worker
+from tests.fuzz.fuzz_process import GROUP, ROOT, Chunk, Fuzzer, Result, fuzzing, run
 
 CHUNK = 1_000
 TRACED = 25  # one chunk in so many: tracing makes Python several times slower
@@ -53,22 +55,23 @@ def run_all(arguments: Namespace, kept: Path) -> Result:
     """Run all chunks, some at a time, but those whose result lies in ``kept``."""
     total = Result()
     traces = None if arguments.no_coverage else kept
-    todo = chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces)
-    side_by_side((run_or_read(chunk, kept, total) for chunk in todo), arguments.processes)
+    todo = list(chunks(arguments.seed, arguments.first, arguments.inputs, arguments.failures, traces))
+    with ThreadPoolExecutor(arguments.processes) as threads, ExitStack() as opened:
+        workers = [opened.enter_context(fuzzing(chunk)) for chunk in todo]
+        for result in threads.map(partial(run_or_read, kept), todo, workers):
+            total.add(result)
+            say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
     return total
 
 
-def run_or_read(chunk: Chunk, kept: Path, total: Result) -> Generator[Future[Any], None, None]:
-    """Run a chunk unless its result lies in ``kept``, and leave it there; add it to ``total``."""
+def run_or_read(kept: Path, chunk: Chunk, worker: Worker[Fuzzer]) -> Result:
+    """Return the result of a chunk: it lies in ``kept``, or is left there."""
     file = kept / f"result.{chunk.seed}-{chunk.first}-{chunk.end}.json"
-    result = Result()
     if file.is_file():
-        result = msgspec.json.decode(file.read_bytes(), type=Result, dec_hook=_counter)
-    else:
-        yield from run(chunk, result)
-        file.write_bytes(msgspec.json.encode(result))
-    total.add(result)
-    say(f"{total.inputs:,} inputs, {len(total.failures)} failures")
+        return msgspec.json.decode(file.read_bytes(), type=Result, dec_hook=_counter)
+    result = run(chunk, worker)
+    file.write_bytes(msgspec.json.encode(result))
+    return result
 
 
 def _counter(_: type, value: dict[str, int]) -> Counter[int]:

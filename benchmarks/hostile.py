@@ -16,7 +16,7 @@ from denoise_crawler.evaluation.gold import corpus_folder
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from tests.fuzz.costs import METHODS, MOST_BYTES, MOST_SECONDS, Cost, measure
-from tests.fuzz.hostile import ARCHIVES, HOSTILE, MOST_SELECTOR_SECONDS, PAGES, SelectorCosts, selector_costs
+from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
 
 def measure_all(names: Iterable[str] | None = None, *, outputs: bool = True) -> list[Cost]:
@@ -64,16 +64,6 @@ def tables(costs: list[Cost]) -> str:
     return "\n\n".join(parts)
 
 
-def selectors_table(costs: list[SelectorCosts]) -> str:
-    """Return what selectors of rules cost on each page, with the bound above them."""
-    rows = [
-        [cost.page, str(cost.taken), str(cost.refused), f"{cost.seconds:.2f}", f"`{cost.dearest}`"]
-        for cost in costs
-    ]
-    heads = ["", "taken", "refused", "most CPU s", "by"]
-    return f"Selectors of rules: at most {MOST_SELECTOR_SECONDS:g} s each\n\n{table(heads, rows)}"
-
-
 def above_limits(folder: Path) -> tuple[Counter[str], int]:
     """Return of all sets in ``folder`` how many pages are skipped, by why, and how many there are."""
     skipped: Counter[str] = Counter()
@@ -92,15 +82,11 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     costs = measure_all(arguments.only, outputs=not arguments.no_outputs)
     print(tables(costs))
-    selectors = [] if arguments.only else [selector_costs(name) for name in PAGES]
-    if selectors:
-        print(f"\n{selectors_table(selectors)}")
     figures: dict[str, object] = {"shapes": {cost.name: cost.figures() for cost in costs}}
     if (folder := corpus_folder()) is not None and not arguments.only:
         skipped, pages = above_limits(folder)
         print(f"\nGold pages above the limits: {skipped['too_large']} of {pages:,}")
         figures["corpus"] = {"pages": pages, "skipped": dict(skipped)}
-    figures["selectors"] = [cost._asdict() for cost in selectors]
     write_figures(arguments.json, figures)
     sys.exit(0 if all(cost.within_bounds for cost in costs) else 1)
 

@@ -15,8 +15,8 @@ import msgspec
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.evaluation.gold import HALVES, half
 from denoise_crawler.page import Page
-from denoise_crawler.page.headline import letters
 from denoise_crawler.page.metadata import metadata_of
+from denoise_crawler.page.text import letters
 
 Rights: TypeAlias = dict[str, dict[str, dict[str, list[bool]]]]
 

@@ -15,7 +15,6 @@ from denoise_crawler.crawl.middleware import ResponseSources
 from denoise_crawler.crawl.page_cleaner import PageCleaner
 from denoise_crawler.crawl.parking import WaitingItems
 from denoise_crawler.crawl.sites import Sites
-from denoise_crawler.workers.async_worker import Connection
 
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {
@@ -23,8 +22,6 @@ STAGES: dict[tuple[type, str], str] = {
     (PageCleaner, "learn"): "parse and learn",
     (PageCleaner, "clean"): "judge and write",
     (WaitingItems, "park"): "park",
-    (Connection, "send"): "hand over",
-    (Connection, "data_received"): "answers",
 }
 WAITING_STAGES: dict[tuple[type, str], str] = {
     (ItemFate, "take"): "take",

@@ -43,7 +43,7 @@ def try_crawl(
 ) -> Row:
     """Crawl, and end the crawl by a signal a second after the first request if one is given."""
     with tempfile.TemporaryDirectory() as folder:
-        crawl, begun, seconds = Crawl(Path(folder), urls, settings), time.monotonic(), None
+        crawl, begun, seconds = Crawl(Path(folder), urls, settings, robots_retry=1), time.monotonic(), None
         try:
             if ended_by:
                 while not site.arrivals and time.monotonic() < begun + PATIENCE:
@@ -95,10 +95,8 @@ def rows() -> Iterator[Row]:
         yield try_crawl(f"one host in {len(SPELLINGS)} spellings, gaps of 0.5 s", site, urls, delays(0.5, 0.5))
     with serving() as site:
         site.robots_status = {"down.test": 503}
-        settings = {**quick, "DENOISE_ROBOTS_RETRY": 1, "RETRY_ENABLED": False}
-        yield try_crawl(
-            "robots.txt answers 503, asked again after 1 s", site, site.pages("down.test", 5), settings
-        )
+        settings, down = {**quick, "RETRY_ENABLED": False}, site.pages("down.test", 5)
+        yield try_crawl("robots.txt answers 503, asked again after 1 s", site, down, settings)
     with serving() as site:
         urls = [site.url(f"h{number}.test", "page") for number in range(12)]
         one = delays(2, 2, CONCURRENT_REQUESTS=1)

@@ -35,6 +35,7 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Cleaning, denoise_pages
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods import MethodChoice
@@ -44,7 +45,6 @@ from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
 from denoise_crawler.spark.page_handler import PageHandler, page_worker
-from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,6 @@ from denoise_crawler.page import Page
 if TYPE_CHECKING:
     from denoise_crawler.crawl.middleware import Addon
     from denoise_crawler.crawl.politeness import Politeness
-    from denoise_crawler.crawl.rendering.rendering_addon import Rendering
     from denoise_crawler.methods.style_tree import SiteStyleTree
     from denoise_crawler.output.content.chunks import Chunk, chunks
 
@@ -27,7 +26,6 @@ __all__ = [
     "MethodError",
     "Page",
     "Politeness",
-    "Rendering",
     "SiteStyleTree",
     "Writing",
     "by_record",
@@ -39,7 +37,6 @@ _LATE = {
     "Addon": "denoise_crawler.crawl.middleware",
     "Chunk": "denoise_crawler.output.content.chunks",
     "Politeness": "denoise_crawler.crawl.politeness",
-    "Rendering": "denoise_crawler.crawl.rendering.rendering_addon",
     "SiteStyleTree": "denoise_crawler.methods.style_tree",
     "chunks": "denoise_crawler.output.content.chunks",
 }

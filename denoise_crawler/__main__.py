@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from denoise_crawler.commands import page_command
+
 
 def main() -> int:
     """Run the command that the command line names and return its exit code."""
-    words = sys.argv[1:]
-    if words[:1] == ["mcp"]:
-        from denoise_crawler import mcp_server
-
-        return mcp_server.run(words[1:])
-    from denoise_crawler.commands import page_command
-
-    return page_command.run(words)
+    return page_command.run(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from pathlib import Path
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
-from denoise_crawler.output.clean_page import CleanPage, PageData, clean_or_fail, front_matter, learn_or_fail
+from denoise_crawler.output.clean_page import CleanPage, add_data, clean_or_fail, front_matter, learn_or_fail
 from denoise_crawler.output.clean_text import count_characters, find_part, noise_outside_part, noise_ratio
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.extractors import DROP, fallback_text, is_fallback, is_low
-from denoise_crawler.output.writing import DROP_UNCHANGED, LEAVE, Content, Writing, type_with_posts, write_content
+from denoise_crawler.output.extractors import DROP, is_low
+from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
@@ -110,7 +110,6 @@ class Denoiser:
         self._changed: set[Method] = set()  # those that know more than is stored
         self._layouts: dict[str, int] = {}
         self._writing, self._rules = writing, rules
-        self._data = PageData(writing)
         self.learns = self._choice.learns
         writing.check()
 
@@ -197,39 +196,36 @@ class Denoiser:
         keeps_title = self._choice.options.get("title") != LEAVE
         return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
 
-    def write(self, page: Page, judgement: Judgement, *, warm: bool = True, watch: bool = True) -> Cleaned:
+    def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
 
         Args:
             page: The page.
             judgement: The result of :meth:`judge`.
             warm: Whether the site was known by then.
-            watch: Whether the page counts as seen, where ``writing`` asks for changes.
 
         Returns:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
-            ``fusion+trafilatura``; if what ``writing`` names for unsure pages did, as in ``fusion/trafilatura``.
-            If they gave none, we write the text.
+            ``fusion+trafilatura``. If it gave none, the text is the package's own.
         """
-        return self._record(page, judgement, self._choice.name, warm=warm, watch=watch)
+        return self._record(page, judgement, self._choice.name, warm=warm)
 
-    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None, watch: bool = True) -> Cleaned:
+    def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
         """Judge ``page`` and write what is left of it. Learn its site first.
 
         Args:
             page: The page.
             warm: Whether the site is known; stored in the clean page.
-            watch: As in :meth:`write`.
             method: The result of :meth:`method_for_page`, if the caller has it already.
 
         Returns:
             The record of the page.
         """
-        return self.write(page, self.judge(page, method=method), warm=warm, watch=watch)
+        return self.write(page, self.judge(page, method=method), warm=warm)
 
     def raw(self, page: Page) -> Cleaned:
         """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
-        return self._record(page, None, RAW, warm=False, watch=False)
+        return self._record(page, None, RAW, warm=False)
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Write a part of a cleaned page, without an extractor.
@@ -254,9 +250,8 @@ class Denoiser:
         return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
-        """Tell whether ``writing`` wants a page dropped, as unsure or as unchanged."""
-        unsure = bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
-        return unsure or (bool(clean_page.unchanged) and self._writing.changes == DROP_UNCHANGED)
+        """Return True if ``writing`` wants an unsure page dropped."""
+        return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
 
     def save(self, site: str | None = None) -> None:
         """Store what is known of ``site``, None: of all sites. What did not change is stored already."""
@@ -264,7 +259,7 @@ class Denoiser:
             if site in (None, name):
                 self._save(name, method)
 
-    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool, watch: bool) -> Cleaned:
+    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
         writing, noise = self._writing, None if judgement is None else judgement.noise
         visible, kept = count_characters(page, noise)
         content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
@@ -272,9 +267,7 @@ class Denoiser:
         confidence = None if judgement is None else judgement.confidence
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
-        if low and is_fallback(writing.low_confidence):
-            others, wrote = fallback_text(page, writing.low_confidence), f"{method}/{writing.low_confidence}"
-        if not others and text and noise is not None and writing.extractor is not None:
+        if text and noise is not None and writing.extractor is not None:
             others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
             wrote = f"{method}+{writing.extractor}"
         others = content.part_of(others) if others else ""
@@ -293,10 +286,9 @@ class Denoiser:
             low_confidence=low,
             truncated=None if writing.max_chars is None else content.is_cut,
             next_part=writing.part + 1 if content.is_cut else None,
-            forms=content.written_more(),
             **metadata_fields(page, more=writing.more_metadata) | values,
         )
-        self._data.add(clean_page, page, noise, watch=watch)
+        add_data(clean_page, page, noise, writing)
         if writing.front_matter and text and not others and writing.part == 1:
             clean_page.text = front_matter(clean_page) + text
         return Cleaned(page, judgement, clean_page, visible, kept)

@@ -121,7 +121,7 @@ class StoreError(DenoiseError):
 
 
 class DamagedStoreError(StoreError):
-    """SQLite finds the store damaged; ``what`` describes the damage without advice."""
+    """The store is damaged or of another release; ``what`` describes it without advice."""
 
     def __init__(self, message: str, what: str) -> None:
         super().__init__(message)
@@ -134,10 +134,6 @@ class DamagedRowError(StoreError):
 
 class SharedStoreError(StoreError):
     """The folder cannot be used; the message says which and why."""
-
-
-class AppendError(DenoiseError, ValueError):
-    """The feed's file is not empty, and Parquet cannot be appended to."""
 
 
 class MissingExtraError(DenoiseError, ImportError):
@@ -165,9 +161,7 @@ class BadArgumentError(DenoiseError, ValueError):
 
 
 class WorkerError(DenoiseError):
-    """A task has no result; the message says why, ``about`` which task it was."""
-
-    about = ""
+    """A task of a worker process has no result; the message says why."""
 
 
 class TaskError(WorkerError):
@@ -175,21 +169,9 @@ class TaskError(WorkerError):
 
 
 class WorkerDiedError(WorkerError):
-    """The process of a task died; the message says how.
-
-    ``too_long``: the task exceeded its time limit. ``killed``: a signal that we did not send ended the process.
-    """
+    """The process of a task died; the message says how. ``too_long``: the task exceeded its time limit."""
 
     too_long = False
-    killed = False
-
-
-class AskAgainError(WorkerError):
-    """A worker process died before it came to the task; the next one can do it."""
-
-
-class GivenUpError(WorkerError):
-    """A worker process died of the page before, so it is not handed over again."""
 
 
 def describe_error(error: BaseException) -> str:
@@ -211,8 +193,8 @@ def needs(extra: str) -> Iterator[None]:
         MissingExtraError: A package of the extra is not installed.
 
     Example:
-        >>> with needs("parquet"):
-        ...     import pyarrow
+        >>> with needs("commands"):
+        ...     import rich
     """
     try:
         yield

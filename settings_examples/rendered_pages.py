@@ -8,7 +8,7 @@ BOT_NAME = "rendered_pages"
 SPIDER_MODULES = ["denoise_crawler.spiders"]  # yours: ["rendered_pages.spiders"]
 ADDONS = {
     "denoise_crawler.Addon": 300,
-    "denoise_crawler.Rendering": 320,
+    "denoise_crawler.contrib.rendering.Rendering": 320,
 }
 CONCURRENT_REQUESTS = 4  # each uses a browser tab
 

@@ -25,8 +25,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from denoise_crawler.crawl.politeness import POLITE_SETTINGS
-from denoise_crawler.crawl.robots_guard import CrawlDelayTooLongError, RobotsUnreachableError
+from denoise_crawler.crawl.politeness import CrawlDelayTooLongError, Politeness, RobotsUnreachableError
 from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
 from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
@@ -58,7 +57,6 @@ class PageSpider(Spider):
     callbacks return :meth:`finish_response`.
     """
 
-    custom_settings: dict[str, Any] | None = {**POLITE_SETTINGS}  # noqa: RUF012 - as Scrapy declares it
     stats_prefix = "denoise/page"
 
     def __init__(self, sites: list[str], max_pages: int, links: LinkFilter | None = None) -> None:
@@ -74,8 +72,9 @@ class PageSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Add the middlewares that keep away from private hosts and from hosts given up."""
+        """Keep polite gaps, and keep away from private hosts and from hosts given up."""
         super().update_settings(settings)
+        Politeness().update_settings(settings, "spider")
         middlewares = {**_MIDDLEWARES, **settings.getdict("DOWNLOADER_MIDDLEWARES")}
         # Not at the priority of the setting itself, because the crawl command merges its settings again.
         settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")

@@ -44,9 +44,9 @@ needs_new_scrapy = pytest.mark.skipif(
 ROOT = Path(__file__).parent.parent
 # Tests that take long, by folder or file: `make test` leaves them out, but for a few; `make test-all` runs all.
 MARKS = {
-    "crawl": ("crawl/", "demo/", "faults/", "guests/", "spiders/"),
+    "crawl": ("contrib/", "crawl/", "demo/", "faults/", "guests/", "spiders/"),
     "browser": (
-        "crawl/test_rendering",
+        "contrib/test_rendering",
         "output/test_painted",
         "project/test_screenshots",
         "report/test_report_in_browser",
@@ -55,7 +55,7 @@ MARKS = {
     "process": (
         *("batch/test_batch", "commands/", "evaluation/test_evaluation", "output/test_extractors"),
         *("report/test_report.py", "rules/test_rule_commands", "store/test_shared_store", "test_extras"),
-        *("test_mcp_server", "test_shell"),
+        "contrib/test_mcp",
     ),
     "project": ("project/", "benchmarks/"),
     "spark": ("spark/",),

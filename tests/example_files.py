@@ -3,7 +3,6 @@
 import io
 import json
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 from warcio.statusandheaders import StatusAndHeaders
@@ -14,7 +13,6 @@ from denoise_crawler.demo.replies import respond
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
-from denoise_crawler.parquet import ParquetItemExporter
 from denoise_crawler.store import Store
 
 SITE = "example.com"
@@ -39,7 +37,6 @@ def write_examples(folder: Path, count: int = 8) -> None:
     )
     for name in ("items.jsonl", "corpus.jsonl"):
         (folder / name).write_text(clean, encoding="utf-8")
-    _write_parquet(folder / "pages.parquet", english)
     (folder / "part-0001").write_bytes(b"".join(map(_tianwang, chinese)))
 
 
@@ -53,15 +50,6 @@ def _body(story: Article) -> bytes:
 
 def _page(story: Article) -> CleanPage:
     return CleanPage(url=BASE + article_path(story), text=gold_text(story), language=story.locale)
-
-
-def _write_parquet(path: Path, stories: list[Article]) -> None:
-    with path.open("wb") as file:
-        exporter = ParquetItemExporter(file)
-        exporter.start_exporting()
-        for story in stories:
-            exporter.export_item(replace(_page(story), site=SITE, noise_ratio=0.5))
-        exporter.finish_exporting()
 
 
 def _write_store(path: Path, stories: list[Article]) -> None:

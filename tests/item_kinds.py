@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, SafeUUID
 from zoneinfo import ZoneInfo
 
 import attrs
-import pydantic
 import scrapy
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from denoise_crawler.crawl.item_codec import pack, unpack
-
-CODE_THAT_RAN: list[str] = []
+from denoise_crawler.crawl.stored_items import pack, unpack
 
 
 class ScrapyItem(scrapy.Item):
     url = scrapy.Field()
     text = scrapy.Field()
     more = scrapy.Field()
-
-
-class ScrapyItemWithCode(ScrapyItem):
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        CODE_THAT_RAN.append("Item")
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        super().__setitem__(name, value)
-        CODE_THAT_RAN.append("Item")
 
 
 @dataclass
@@ -71,23 +57,6 @@ class FrozenAndSlotted:
     more: Any = None
 
 
-@dataclass
-class DataclassWithCode:
-    url: str
-
-    def __post_init__(self) -> None:
-        CODE_THAT_RAN.append("dataclass")
-
-
-@dataclass(frozen=True)
-class Hashed:
-    url: str
-
-    def __hash__(self) -> int:
-        CODE_THAT_RAN.append("hash")
-        return 1
-
-
 @attrs.define
 class Attrs:
     url: str
@@ -99,14 +68,6 @@ class Attrs:
 class FrozenAttrs:
     url: str
     more: Any = None
-
-
-@attrs.define
-class AttrsWithCode:
-    url: str = attrs.field(validator=lambda *_: CODE_THAT_RAN.append("attrs"), converter=str.strip)
-
-    def __attrs_post_init__(self) -> None:
-        CODE_THAT_RAN.append("attrs")
 
 
 class Model(BaseModel):
@@ -127,21 +88,6 @@ class OpenModel(BaseModel):
     _visits: int = PrivateAttr(default=0)
 
 
-class ModelWithCode(BaseModel):
-    url: str
-    wanted: ClassVar[str] = "https"
-
-    @pydantic.field_validator("url")
-    @classmethod
-    def checked(cls, value: str) -> str:
-        CODE_THAT_RAN.append("pydantic")
-        assert value.startswith(cls.wanted)
-        return value
-
-    def model_post_init(self, _: object) -> None:
-        CODE_THAT_RAN.append("pydantic")
-
-
 class Colour(Enum):
     RED = "red"
 
@@ -157,11 +103,6 @@ class Point(NamedTuple):
 
 def back(item: object) -> Any:
     return unpack(pack(item))
-
-
-def unwatched(item: Any) -> Any:
-    """Return a copy: hypothesis keeps weak references to what it makes, and such items are refused."""
-    return deepcopy(item)
 
 
 def with_private_state(value: Any) -> Any:

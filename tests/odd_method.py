@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 from typing import ClassVar
 
 from denoise_crawler.methods import METHODS, Judgement
@@ -18,16 +19,29 @@ def odd_site(url: str) -> str:
     return site_of(url)
 
 
+def misbehave(url: str) -> None:
+    if "die-once" in url:
+        mark = Path(os.environ["ODD_MARK"])
+        if mark.exists():
+            return
+        mark.touch()
+    if "die" in url:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "eat" in url:
+        bytearray(2 << 30)
+    if "sleep" in url:
+        time.sleep(600)
+    while "loop" in url:
+        pass
+
+
 class OddRatio(LinkRatio):
     name: ClassVar[str] = "odd_ratio"
 
     def judge(self, page: Page) -> Judgement:
         if "raise" in page.url:
             raise ZeroDivisionError("no such page")
-        if "die" in page.url:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "sleep" in page.url:
-            time.sleep(600)
+        misbehave(page.url)
         return super().judge(page)
 
 
@@ -49,6 +63,7 @@ class OddLearner(StyleTree):
     def observe(self, page: Page) -> None:
         if "raise" in page.url:
             raise ZeroDivisionError("not to be learned")
+        misbehave(page.url)
         super().observe(page)
 
     def judge(self, page: Page) -> Judgement:

@@ -13,19 +13,23 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.crawl.politeness import POLITE_SETTINGS
 from tests.scrapy_process import ScrapyProcess
 
 CLOCK = 0.002  # seconds a gap may seem too short
 PATIENCE = 120  # seconds for a crawl on a very busy machine
+POLITE = {"denoise_crawler.Politeness": 310}
 
 SCRIPT = """
-import asyncio, json, sys, warnings
+import asyncio, json, random, sys, warnings
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.defer import fail, succeed
 from twisted.internet.error import DNSLookupError
+
+from denoise_crawler.crawl import politeness
+
+politeness.random = random.Random(7)  # each run draws the same gaps
 
 class EveryHostHere(CachingThreadedResolver):
     def getHostByName(self, name, timeout=()):
@@ -70,7 +74,7 @@ class PoliteSpider(Spider):
 if __name__ == "__main__":
     warnings.simplefilter("error")
     job = json.loads(sys.argv[1])
-    PoliteSpider.custom_settings = job["spider_settings"]
+    politeness.ROBOTS_RETRY_SECONDS = job["robots_retry"]
     PoliteSpider.allowed_domains = job["allowed_domains"]
     process = AsyncCrawlerProcess({"TWISTED_DNS_RESOLVER": EveryHostHere, "TELNETCONSOLE_ENABLED": False,
                                    "REMOTE_CONTROL_ENABLED": False, **job["settings"]})
@@ -152,8 +156,8 @@ class Crawl:
         tmp_path: Path,
         urls: list[str],
         settings: dict[str, Any],
-        spider_settings: dict[str, Any] | None = None,
         *,
+        robots_retry: float = 600.0,
         meta: dict[str, Any] | None = None,
         allowed_domains: list[str] | None = None,
     ) -> None:
@@ -163,10 +167,10 @@ class Crawl:
             file.write_bytes(b"")
         job = {
             "urls": urls,
-            "settings": settings,
+            "settings": {"ADDONS": POLITE, **settings},
+            "robots_retry": robots_retry,
             "meta": meta or {},
             "allowed_domains": allowed_domains or [],
-            "spider_settings": POLITE_SETTINGS if spider_settings is None else spider_settings,
         }
         self.process = ScrapyProcess(tmp_path, json.dumps(job), out=self._out, err=self._err, script="crawl.py")
 
@@ -207,7 +211,7 @@ class Crawl:
 
 
 def delays(low: float, high: float, **more: Any) -> dict[str, Any]:
-    return {"DENOISE_DELAY_MIN": low, "DENOISE_DELAY_MAX": high, "DENOISE_DELAY_SEED": 7, **more}
+    return {"DENOISE_DELAY_MIN": low, "DENOISE_DELAY_MAX": high, **more}
 
 
 def crawl(tmp_path: Path, urls: list[str], settings: dict[str, Any]) -> Crawl:

@@ -5,36 +5,35 @@ from __future__ import annotations
 import os
 import pickle
 from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from operator import itemgetter
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job
+from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
+from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
-from denoise_crawler.errors import BatchError, WorkerError
+from denoise_crawler.errors import BatchError, WorkerDiedError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
+from denoise_crawler.output.clean_page import CLEANED, LEARNED, PageFailure
 from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.workers import Task, running, worker_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from denoise_crawler.output.clean_page import PageFailure
     from denoise_crawler.output.writing import Writing
-    from denoise_crawler.workers.pool import Run
 
     Pages = Iterable[tuple[str, str | bytes]]
-    Batch = list[tuple[str, str | bytes]]
 
-__all__ = ["BatchError", "BatchResult", "Job", "Tally", "clean_as", "clean_pages", "cores"]
+__all__ = ["BatchError", "BatchResult", "Job", "Limits", "Tally", "clean_as", "clean_pages", "cores"]
 
-_MAX_BATCH_PAGES = 64
-_MAX_BATCH_BYTES = 1 << 20
+_TRIES = 2  # of a page whose process dies, so that one killed from outside costs no page
+_MAX_UNSAVED_PAGES = 64  # that a process has learned and would forget if it died
+_MAX_UNSAVED_BYTES = 4 << 20
 _MAX_EXAMPLES = 3
 
 
@@ -106,18 +105,19 @@ def clean_pages(
     writing: Writing = PLAIN_TEXT,
     rules: SiteRules | str | Path = NO_RULES,
     tally: Tally | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[BatchResult]:
     """Learn each site from all of its pages, then clean the pages, on all cores.
 
-    A page on which we raise comes out without text; its ``error`` names the exception, and one line of the log has
-    the traceback. Processes are spawned, so a script must call this
-    under ``if __name__ == "__main__"``.
+    A page on which this raises comes out without text; its ``error`` names the exception, and one line of the log
+    has the traceback. So does a page that exceeds the ``limits`` or kills its process, when it has done so twice.
+    Processes are spawned, so a script must call this under ``if __name__ == "__main__"``.
 
     Args:
         pages: Returns (url, html) pairs. It is called twice for a method that learns.
         method: The name of the method, or a choice of one with its options.
-        workers: The number of processes; one per core if not given. With 1 all is done in this process. The
-            result is the same for every number.
+        workers: The number of processes; one per core if not given. With 1 all is done in this process, without
+            limits. The result is the same for every number.
         render: One of :data:`~denoise_crawler.output.writing.RENDERINGS`, to get each page rendered as well.
         site: Returns the site of a URL.
         warmup_pages: A page is warm if its site has this many readable pages.
@@ -126,6 +126,7 @@ def clean_pages(
         writing: How the text is written.
         rules: Site rules, or the folder where they lie.
         tally: Sums to keep up to date.
+        limits: The limits of one page: 60 s of CPU time, 600 s by the clock and 4 GiB if not given.
 
     Returns:
         An iterator over the results, in the order of the pages.
@@ -134,7 +135,7 @@ def clean_pages(
         MethodError: The method or an option is unknown.
         RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
-        BatchError: While iterating: a process died, or the disk is full.
+        BatchError: While iterating: no process can be started, or the disk is full.
 
     Example:
         >>> pages = [("https://example.com/1", "<nav><a href=/>Home</a></nav><p>A story.</p>")]
@@ -144,7 +145,7 @@ def clean_pages(
     """
     known_rules = SiteRules.of_folder(rules)
     cleaning = Cleaning(MethodChoice.of(method), writing, known_rules, warmup_pages, short_sites, sites_in_memory)
-    job = Job(cleaning, render, site, cores() if workers is None else workers)
+    job = Job(cleaning, render, site, cores() if workers is None else workers, limits or Limits())
     return clean_as(job, pages, Tally() if tally is None else tally)
 
 
@@ -169,89 +170,97 @@ def _check_picklable(job: Job) -> None:
 
 
 def _clean_all(pages: Callable[[], Pages], job: Job, tally: Tally) -> Iterator[BatchResult]:
-    with TemporaryDirectory(prefix="denoise-") as folder, _workers(job, folder) as run:
-        if job.cleaning.choice.learns:
-            _learn_sites(pages(), run, job.workers, tally)
-        for result in _judge_pages(pages(), run, job.workers):
-            tally.add(result)
-            if result.failure and not result.logged:
-                result.failure.log()
-            yield result
+    with _named_errors(), TemporaryDirectory(prefix="denoise-") as folder:
+        make = partial(BatchWorker, job, folder)
+        with open_workers(make, job.workers, job.limits, tries=_TRIES) as workers:
+            batch = _Batch(job, workers, tally)
+            if job.cleaning.choice.learns:
+                batch.learn_all(pages())
+            yield from batch.judge_all(pages())
 
 
 @contextmanager
-def _workers(job: Job, folder: str) -> Iterator[Run]:
-    """Yield a function that runs tasks and yields their results in order."""
+def _named_errors() -> Iterator[None]:
     try:
-        with running(partial(BatchWorker, job, folder), job.workers, BatchWorker.close) as run:
-            yield run
+        yield
     except WorkerError as error:
-        about = f"; it had {error.about} in hand" if error.about else ""
-        raise BatchError(f"a worker process failed: {error}{about}") from None
+        raise BatchError(f"a worker process failed: {error}") from None
 
 
-def _learn_sites(pages: Pages, run: Run, count: int, tally: Tally) -> None:
-    """Learn all pages, then merge what the processes learned of each site."""
-    found: Counter[str] = Counter()
-    for learned in run(task for tasks in _tasks(BatchWorker.learn, pages, count) for task, _ in tasks):
-        found.update(learned.pages)
-        tally.unlearned += len(learned.failed)
-        for failure in learned.failed:
-            failure.log()
-            tally.name(failure)
-    homes: list[dict[str, int]] = [{} for _ in range(count)]
-    for site, known in found.items():
-        homes[worker_number(site, count)][site] = known
-    list(run(Task(BatchWorker.settle, (), home) for home in range(count)))
-    list(run(Task(BatchWorker.merge, (sites,), home) for home, sites in enumerate(homes)))
+class _Batch:
+    """One run over pages; each site is learned by one worker."""
 
+    def __init__(self, job: Job, workers: Sequence[Caller], tally: Tally) -> None:
+        self._job, self._workers, self._tally = job, workers, tally
+        self._readable: Counter[str] = Counter()
+        self._failed: set[int] = set()  # the keys of pages that could not be learned
+        self._deadly: dict[int, str] = {}  # how processes died, by the page that they had in hand
+        self._unsaved_bytes = [0] * len(workers)
 
-def _judge_pages(pages: Pages, run: Run, count: int) -> Iterator[BatchResult]:
-    """Judge all pages, each in the process that may hold it parsed, and yield the results in their order."""
-    places: deque[list[list[int]]] = deque()  # of each batch under way
+    def learn_all(self, pages: Pages) -> None:
+        """Learn the pages, and have every worker write what it knows."""
+        sites: deque[tuple[str, str]] = deque()  # of the pages under way
 
-    def tasks() -> Iterator[Task]:
-        for parts in _tasks(BatchWorker.judge, pages, count):
-            places.append([its_places for _, its_places in parts])
-            yield from (task for task, _ in parts)
+        def tasks() -> Iterator[Task]:
+            for url, html in pages:
+                site, number = self._place(url)
+                sites.append((site, url))
+                yield Task(partial(self._learn, number, url, html), number)
 
-    done: list[tuple[int, BatchResult]] = []
-    finished = 0
-    for results in run(tasks()):
-        done += zip(places[0][finished], results, strict=True)
-        finished += 1
-        if finished == len(places[0]):
-            yield from (result for _, result in sorted(done, key=itemgetter(0)))
-            places.popleft()
-            done, finished = [], 0
+        for learned in run_in_order(tasks(), self._workers):
+            site, url = sites.popleft()
+            self._readable[site] += learned.is_readable
+            if learned.failure:
+                self._tally.unlearned += 1
+                self._failed.add(hash64(url))
+                learned.failure.log()
+                self._tally.name(learned.failure)
+        saving = (Task(partial(self._save, number), number) for number in range(len(self._workers)))
+        list(run_in_order(saving, self._workers))
 
+    def judge_all(self, pages: Pages) -> Iterator[BatchResult]:
+        """Judge the pages, where possible in the process that has them parsed, and yield the results in order."""
+        tasks = (self._judging(url, html) for url, html in pages)
+        for result in run_in_order(tasks, self._workers):
+            self._tally.add(result)
+            if result.failure and hash64(result.page.url) not in self._failed:
+                result.failure.log()
+            yield result
 
-def _tasks(work: Callable[..., Any], pages: Pages, count: int) -> Iterator[list[tuple[Task, list[int]]]]:
-    """Yield the tasks of each batch of pages, with the places of their pages in it.
+    def _place(self, url: str) -> tuple[str, int]:
+        """Return the site of a page, and the number of the worker that learns it."""
+        site = site_by(self._job.site, url)
+        return site, hash64(site) % len(self._workers)
 
-    All pages of a URL go to one process, in order: the first of them is learned.
-    """
-    for batch in batches_of(pages, count):
-        places: dict[int, list[int]] = {}
-        for place, (url, _) in enumerate(batch):
-            places.setdefault(worker_number(url, count), []).append(place)
-        parts = [(home, [batch[place] for place in its_places]) for home, its_places in places.items()]
-        yield [(Task(work, (part,), home, _describe_batch(part)), places[home]) for home, part in parts]
+    def _learn(self, number: int, url: str, html: str | bytes, worker: Caller) -> Learned:
+        try:
+            learned = worker.call(BatchWorker.learn, url, html)
+        except WorkerDiedError as error:
+            self._deadly[hash((url, html))] = str(error)
+            return Learned(failure=PageFailure.of(without_lone_surrogates(url), LEARNED, error))
+        if isinstance(worker, Worker):  # its next process would have to learn the page again
+            worker.on_start.append((BatchWorker.learn, (url, html)))
+            self._unsaved_bytes[number] += len(html)
+            if len(worker.on_start) >= _MAX_UNSAVED_PAGES or self._unsaved_bytes[number] >= _MAX_UNSAVED_BYTES:
+                self._save(number, worker)
+        return learned
 
+    def _save(self, number: int, worker: Caller) -> None:
+        worker.call(BatchWorker.save)
+        worker.on_start.clear()
+        self._unsaved_bytes[number] = 0
 
-def batches_of(pages: Pages, count: int = 1) -> Iterator[Batch]:
-    """Yield pages in batches, each large enough for ``count`` processes."""
-    batch: Batch = []
-    size = 0
-    for page in pages:
-        batch.append(page)
-        size += len(page[1])
-        if len(batch) >= _MAX_BATCH_PAGES * count or size >= _MAX_BATCH_BYTES * count:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    def _judging(self, url: str, html: str | bytes) -> Task:
+        site, number = self._place(url)
+        is_warm = not self._job.cleaning.choice.learns or self._readable[site] >= self._job.cleaning.warmup_pages
+        short = None if is_warm else self._job.cleaning.short_sites
+        return Task(partial(self._judge, site, url, html, short), number, may_move=True)
 
-
-def _describe_batch(batch: Batch) -> str:
-    return f"{len(batch)} pages, from {batch[0][0]} to {batch[-1][0]},"
+    def _judge(self, site: str, url: str, html: str | bytes, short: str | None, worker: Caller) -> BatchResult:
+        try:
+            if died := self._deadly.get(hash((url, html))):
+                raise WorkerDiedError(died)
+            return worker.call(BatchWorker.judge, url, html, short)
+        except WorkerDiedError as error:
+            failure = PageFailure.of(without_lone_surrogates(url), CLEANED, error)
+            return failed_result(site, html, failure)

@@ -1,24 +1,23 @@
-"""The work of one process of a batch: it learns pages, merges knowledge and judges pages."""
+"""The work of one process of a batch: it learns and judges the pages of its sites."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.writing import RENDERINGS, columns_for
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import KeptPages
 from denoise_crawler.page.site import site_name
-from denoise_crawler.page.text import hash64, without_lone_surrogates
-from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.shared import StoredKnowledge
-from denoise_crawler.workers import worker_number
-
-Batch = list[tuple[str, str | bytes]]
+from denoise_crawler.page.text import without_lone_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,7 @@ class Job:
     render: str | None
     site: Callable[[str], str]
     workers: int
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         if self.render is not None and self.render not in RENDERINGS:
@@ -42,12 +42,11 @@ class Job:
             raise ValueError(f"workers must be at least 1, not {self.workers}")
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """The readable pages learned of each site, and the failures of others."""
+class Learned(NamedTuple):
+    """The result of learning a page: whether it counts as a readable page of its site, and what was raised."""
 
-    pages: Counter[str] = field(default_factory=Counter)
-    failed: list[PageFailure] = field(default_factory=list)
+    is_readable: bool = False
+    failure: PageFailure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +56,8 @@ class BatchResult:
     ``visible`` and ``kept`` count characters as in :class:`denoise_crawler.denoiser.Cleaned`, ``html_bytes`` is
     the size of the page (text in UTF-8). ``skipped`` says why the page has no nodes. ``failure`` is what was
     raised while the page was cleaned (then it has no text, and names the error) or rendered (then ``rendered`` is
-    None); ``logged`` says that the same page failed before. ``passed_over`` is the file of site rules that would
-    have left next to nothing. A ``dropped`` page belongs to a short site, or is unsure, and is not written.
+    None). ``passed_over`` is the file of site rules that would have left next to nothing. A ``dropped`` page
+    belongs to a short site, or is unsure, and is not written.
     """
 
     page: CleanPage
@@ -68,7 +67,6 @@ class BatchResult:
     kept: int = 0
     skipped: str | None = None
     failure: PageFailure | None = None
-    logged: bool = False
     guarded: bool = False
     passed_over: str = ""
     dropped: bool = False
@@ -79,105 +77,85 @@ class BatchResult:
         return None if self.failure is None else self.failure.error
 
 
-class BatchWorker:
-    """Does the tasks of process ``number``, with stores in ``folder``.
+class FolderKnowledge:
+    """The knowledge of each site as a file of a folder, written by one process and read by all.
 
-    Each process learns into a store of its own. Merged knowledge of a site lies in the store that the hash of its
-    name chooses.
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     FolderKnowledge(folder).put("a.example", b"known")
+        ...     FolderKnowledge(folder).get("a.example"), FolderKnowledge(folder).get("b.example")
+        True
+        (b'known', None)
+
     """
 
-    def __init__(self, job: Job, folder: str, number: int) -> None:
-        self._job, self._cleaning, self._folder, self._number = job, job.cleaning, Path(folder), number
-        self._key = job.cleaning.choice.key
-        self._stores: dict[str, Store] = {}
-        self._ready: dict[str, bool] = {}
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    def get(self, site: str) -> bytes | None:
+        """Return what is known of ``site``, or None."""
+        try:
+            return self._file(site).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put(self, site: str, known: bytes) -> bool:
+        """Store what is ``known`` of ``site``. A process that is killed meanwhile leaves what was there before."""
+        file = self._file(site)
+        unfinished = file.with_suffix(".new")
+        unfinished.write_bytes(known)
+        os.replace(unfinished, file)  # noqa: PTH105 - one call more would be a moment without a file
+        return True
+
+    def _file(self, site: str) -> Path:
+        return self._folder / sha256(site.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class BatchWorker:
+    """Learns and judges pages in one process; what is known of sites lies in ``folder``."""
+
+    def __init__(self, job: Job, folder: str) -> None:
+        self._job, self._cleaning = job, job.cleaning
+        self._denoiser = job.cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
         self._kept: KeptPages[tuple[str, str]] = KeptPages()
-        self._failed: set[int] = set()  # keys of pages that could not be learned
-        learned = StoredKnowledge(self._store("learned", number), self._cleaning.choice)
-        self._denoiser = self._cleaning.denoiser(learned)
 
-    def close(self) -> None:
-        """Close the stores."""
-        for store in self._stores.values():
-            store.close()
-
-    def learn(self, batch: Batch) -> Learned:
-        """Learn a batch of pages, site by site. Learned pages are kept while there is room.
+    def learn(self, url: str, html: str | bytes) -> Learned:
+        """Learn a page, and keep it in memory while there is room.
 
         A page that teaches nothing is not parsed, unless the site may need it to be warm.
         """
-        learned = Learned()
-        for site, url, html in sorted(self._with_sites(batch), key=lambda page: page[0]):
-            try:
-                page = Page.parse(url, html, site=site)
-                method = self._denoiser.method_for(site)
-                wanted = method.wants(page)
-                if wanted or self._readable[site] < self._cleaning.warmup_pages:
-                    self._denoiser.learn(page)
-                    learned.pages[site] += not page.skipped
-                    self._readable[site] += not page.skipped
-                if wanted:
-                    self._keep(site, page, html)
-            except Exception as error:  # whatever it is, the other pages go on
-                learned.failed.append(PageFailure.of(url, LEARNED, error))
-                self._failed.add(hash64(url))
-        return learned
+        site, url = site_by(self._job.site, url), without_lone_surrogates(url)
+        try:
+            page = Page.parse(url, html, site=site)
+            wanted = self._denoiser.method_for(site).wants(page)
+            if not wanted and self._readable[site] >= self._cleaning.warmup_pages:
+                return Learned()
+            self._denoiser.learn(page)
+            is_readable = not page.skipped
+            if wanted:
+                self._keep(site, page, html)
+        except Exception as error:  # whatever it is, the other pages go on
+            return Learned(failure=PageFailure.of(url, LEARNED, error))
+        self._readable[site] += is_readable
+        return Learned(is_readable)
 
-    def settle(self) -> None:
-        """Write the knowledge to disk; from now on judge by the merged knowledge."""
+    def save(self) -> None:
+        """Write to disk what was learned since the last time."""
         self._denoiser.save()
-        merged = StoredKnowledge(self._merged_store, self._cleaning.choice, read_only=True)
-        self._denoiser = self._cleaning.denoiser(merged)
 
-    def merge(self, sites: dict[str, int]) -> None:
-        """Merge what all processes learned of ``sites``, given with their page counts."""
-        home = self._store("known", self._number)
-        learned = [self._store("learned", number) for number in range(self._job.workers)]
-        for site, pages in sites.items():
-            parts = [part for store in learned for part in store.knowledge(site, self._key)]
-            if len(parts) > 1:
-                parts = [self._cleaning.choice.knowing(parts, site).to_bytes()]
-            for known in parts:
-                StoredKnowledge(home, self._cleaning.choice).put(site, known)
-            home.save_state(site, self._key, SiteState(pages, pages >= self._cleaning.warmup_pages))
-
-    def judge(self, batch: Batch) -> list[BatchResult]:
-        """Judge a batch of pages, site by site, and return the results in the order of the batch."""
-        found: dict[int, BatchResult] = {}
-        for number, (site, url, html) in sorted(enumerate(self._with_sites(batch)), key=lambda page: page[1][0]):
-            short = None if self._is_warm(site) else self._cleaning.short_sites
-            page = self._kept.take((site, url), html)
-            render = self._job.render
-            result = clean_page(self._denoiser, site, url, html, page=page, render=render, short=short)
-            found[number] = replace(result, logged=True) if hash64(url) in self._failed else result
-        return [found[number] for number in range(len(batch))]
+    def judge(self, url: str, html: str | bytes, short: str | None) -> BatchResult:
+        """Judge a page; ``short`` as in :func:`clean_page`."""
+        site, url = site_by(self._job.site, url), without_lone_surrogates(url)
+        page = self._kept.take((site, url), html)
+        return clean_page(self._denoiser, site, url, html, page=page, render=self._job.render, short=short)
 
     def _keep(self, site: str, page: Page, html: str | bytes) -> None:
         columns, cleaning = None, self._cleaning
         if self._job.render is None:
             columns = columns_for(page, cleaning.choice, cleaning.writing, cleaning.rules)
         self._kept.keep((site, page.url), page if columns is None else columns, html)
-
-    def _is_warm(self, site: str) -> bool:
-        if not self._cleaning.warmup_pages or not self._denoiser.learns:
-            return True
-        if site not in self._ready:
-            self._ready[site] = self._merged_store(site).site(site, self._key).ready
-        return self._ready[site]
-
-    def _with_sites(self, batch: Batch) -> Iterator[tuple[str, str, str | bytes]]:
-        for url, html in batch:
-            yield site_by(self._job.site, url), without_lone_surrogates(url), html
-
-    def _merged_store(self, site: str) -> Store:
-        return self._store("known", worker_number(site, self._job.workers))
-
-    def _store(self, kind: str, number: int) -> Store:
-        name = f"{kind}-{number}.sqlite"
-        if name not in self._stores:
-            self._stores[name] = Store(self._folder / name)
-        return self._stores[name]
 
 
 def site_by(site: Callable[[str], str], url: str) -> str:
@@ -210,17 +188,26 @@ def clean_page(
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
 
     """
-    size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
     if short == "drop":
-        return BatchResult(CleanPage(url, site, warm=False), html_bytes=size, dropped=True)
+        return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)
     try:
         page = Page.parse(url, html, site=site) if page is None else page
         cleaned = denoiser.raw(page) if short == "raw" else denoiser.clean(page, warm=short is None)
-        result = _batch_result(cleaned, size, render)
+        result = _batch_result(cleaned, size_of(html), render)
         return replace(result, dropped=denoiser.drops(cleaned.clean_page))
     except Exception as error:  # whatever it is, the other pages go on
-        failure = PageFailure.of(url, CLEANED, error)
-        return BatchResult(failed_page(url, site, failure.error), html_bytes=size, failure=failure)
+        return failed_result(site, html, PageFailure.of(url, CLEANED, error))
+
+
+def failed_result(site: str, html: str | bytes, failure: PageFailure) -> BatchResult:
+    """Return the result of a page that has no text because of a failure."""
+    page = failed_page(failure.url, site, failure.error)
+    return BatchResult(page, html_bytes=size_of(html), failure=failure)
+
+
+def size_of(html: str | bytes) -> int:
+    """Return the size of a page in bytes, of a text in UTF-8."""
+    return len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "surrogatepass"))
 
 
 def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResult:

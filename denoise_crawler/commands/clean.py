@@ -38,7 +38,7 @@ from denoise_crawler.commands.page_input import (
 )
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import BatchError, OutputError, SourceError
-from denoise_crawler.output.extractors import DROP, is_fallback
+from denoise_crawler.output.extractors import DROP
 from denoise_crawler.output.writing import RENDERINGS, Writing
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
@@ -177,8 +177,7 @@ class _Run:
             yield from (f"  {url}: {error}" for url, error in tally.examples)
 
     def _fate_of_unsure(self) -> str:
-        action = self._chosen.writing.low_confidence
-        return "dropped" if action == DROP else f"given to {action}" if is_fallback(action) else "marked"
+        return "dropped" if self._chosen.writing.low_confidence == DROP else "marked"
 
 
 def _damage(reading: Reading) -> Iterator[str]:

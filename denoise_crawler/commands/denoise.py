@@ -20,8 +20,6 @@ SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "tree": "draw the site style tree of pages on disk, or of a crawl",
     "explain": "say of each block of a page why it was kept or dropped",
-    "rules": "print what is known of a site as CSS or XPath rules",
-    "correct": "write a rule that drops or keeps a part of a page",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
     "merge": "merge what several crawls, or Spark, know of sites into one store",
     "evaluate": "compare methods and existing extractors on pages with gold text",

@@ -1,37 +1,43 @@
-"""Fetches one page without a crawl, with its redirections, in a limited time; for programs, as robots.txt says."""
+"""Fetches one page without a crawl: within limits of time and size, and from no private address."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 import time
-from collections import OrderedDict
-from collections.abc import Collection
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Collection
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urljoin, urlsplit
-from weakref import WeakValueDictionary
+from urllib.request import getproxies, proxy_bypass
 
-from protego import Protego
 from w3lib.url import safe_url_string
 
 from denoise_crawler.errors import FetchError, PrivateHostError, needs
 from denoise_crawler.page import MAX_HTML_BYTES
-from denoise_crawler.page.site import DEFAULT_PORTS
+from denoise_crawler.page.site import DEFAULT_PORTS, is_private
+from denoise_crawler.reading.compression import decompress
 from denoise_crawler.reading.http_response import HTML_TYPES, decode_by_content_type
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Coroutine
 
-    from denoise_crawler.commands.exchange import Answer, MayBePrivate, Question
-
+    import httpx2
 
 SECONDS = 30.0
 MAX_REDIRECTIONS = 10
+_REDIRECTIONS = (301, 302, 303, 307, 308)
+_COMPRESSED = ("gzip", "x-gzip", "deflate")  # not asked for, but some servers send nothing else
 T = TypeVar("T")
 
 
 class TimeLimit:
-    """How long servers may keep us waiting in all. A wait of our own puts the end off.
+    """A limit of the time that servers may take in all. A wait that this program chooses puts the end off.
 
     Args:
         seconds: The limit, from now.
@@ -47,18 +53,51 @@ class TimeLimit:
         try:
             return await asyncio.wait_for(work, self._end - time.monotonic())
         except asyncio.TimeoutError:
-            said = f"{url} cannot be fetched: it was not complete after {self._seconds:g} seconds"
-            raise FetchError(said) from None
+            message = f"{url} cannot be fetched: it was not complete after {self._seconds:g} seconds"
+            raise FetchError(message) from None
 
     async def sleep(self, seconds: float) -> None:
-        """Wait because we want to."""
+        """Wait by choice."""
         began = time.monotonic()
         await asyncio.sleep(seconds)
         self._end += time.monotonic() - began
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """How addresses are asked for.
+
+    Args:
+        user_agent: The value of the User-Agent header.
+        may_be_private: Returns True if the addresses of a host and port may be private.
+        max_bytes: A larger body is refused.
+        types: The media types that are accepted; none for all.
+
+    """
+
+    user_agent: str
+    may_be_private: Callable[[str, int], bool]
+    max_bytes: int = MAX_HTML_BYTES
+    types: Collection[str] = HTML_TYPES
+
+
+class Answer(NamedTuple):
+    """The answer of a server: its status and reason, where it redirects to, the Content-Type and the body."""
+
+    status: int
+    reason: str
+    location: str = ""
+    content_type: str = ""
+    body: bytes = b""
+
+    @property
+    def is_good(self) -> bool:
+        """True if it has what was asked for."""
+        return 200 <= self.status < 300
+
+
 def is_url(text: str) -> bool:
-    """Tell whether ``text`` is a URL, not a path."""
+    """Return True if ``text`` is a URL, not a path."""
     return "://" in text
 
 
@@ -66,8 +105,7 @@ def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, 
     """Fetch a page of at most 8 MB for a person.
 
     robots.txt is not asked: it is for crawlers, and here a person named the URL, as in a browser. No redirection
-    to this machine or a private network is followed, except on the host that the person named. Where a program
-    names the URL, use :class:`~denoise_crawler.commands.fetching.RobotFetcher`.
+    to this machine or a private network is followed, except on the host that the person named.
 
     Args:
         url: An http or https URL.
@@ -84,26 +122,25 @@ def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, 
     """
     url = checked(url)
     named, _ = endpoint(url)
-    question = page_question(user_agent, lambda host, _: host == named)
-    return html_of(*asyncio.run(follow(url, question, TimeLimit(seconds))), url)
+    query = Query(user_agent, lambda host, _: host == named)
+    return html_of(*asyncio.run(follow(url, query, TimeLimit(seconds))), url)
 
 
-def page_question(user_agent: str, may_be_private: MayBePrivate) -> Question:
-    """Return how a page is asked for; raise MissingExtraError."""
-    with needs("commands"):
-        from denoise_crawler.commands.exchange import Question
-    headers = {"User-Agent": user_agent, "Accept": "text/html,application/xhtml+xml"}
-    return Question(headers, MAX_HTML_BYTES, may_be_private, HTML_TYPES)
+def html_of(url: str, answer: Answer, asked: str) -> tuple[str, str | bytes]:
+    """Return the URL and HTML of an answer; raise FetchError that names the URL that was asked for."""
+    if not answer.is_good:
+        raise FetchError(f"{asked}: the server answers {answer.status} {answer.reason}")
+    return url, decode_by_content_type(answer.body, answer.content_type)
 
 
 async def follow(
-    url: str, question: Question, limit: TimeLimit, allow: Callable[[str], Awaitable[None]] | None = None
+    url: str, query: Query, limit: TimeLimit, allow: Callable[[str], Awaitable[None]] | None = None
 ) -> tuple[str, Answer]:
     """Ask for a URL and for what it redirects to.
 
     Args:
         url: The URL, :func:`checked`.
-        question: How each is asked for.
+        query: How each is asked for.
         limit: The time limit for all.
         allow: Raises FetchError for an address that may not be asked, the first one or one that another leads to.
 
@@ -114,30 +151,21 @@ async def follow(
         FetchError: There is no answer, or one leads where it must not.
 
     """
-    from denoise_crawler.commands.exchange import answer_of
-
     before = ""
     for _ in range(MAX_REDIRECTIONS + 1):
         if allow is not None:
             await allow(url)
         try:
-            answer = await limit.within(answer_of(url, question), url)
+            answer = await limit.within(_ask(url, query), url)
         except PrivateHostError as error:
             raise FetchError(f"{before} leads to {url}, and {error}") if before else error from None
-        if not answer.leads_to:
+        if not answer.location:
             return url, answer
-        before, url = url, _led(url, answer.leads_to)
+        before, url = url, _redirected(url, answer.location)
     raise FetchError(f"{before} cannot be fetched: more than {MAX_REDIRECTIONS} redirections lead there")
 
 
-def html_of(url: str, answer: Answer, asked: str) -> tuple[str, str | bytes]:
-    """Return the URL and HTML of an answer; raise FetchError that names the URL that was asked for."""
-    if not answer.is_good:
-        raise FetchError(f"{asked}: the server answers {answer.status} {answer.reason}")
-    return url, decode_by_content_type(answer.body, answer.content_type)
-
-
-def _led(url: str, location: str) -> str:
+def _redirected(url: str, location: str) -> str:
     try:
         return checked(urljoin(url, location))
     except ValueError as error:
@@ -169,110 +197,124 @@ def endpoint(url: str) -> tuple[str, int]:
     return host, port
 
 
-# --- fetches pages that a program names: robots.txt is obeyed, and nothing private is asked
-
-MAX_ROBOTS_BYTES = 512_000  # RFC 9309 asks for 500 KiB
-MAX_CRAWL_DELAY = 30.0
-_ROBOTS_SECONDS = 10.0
-_ROBOTS_KEPT_SECONDS = 3_600.0
-_MAX_ROBOTS_KEPT = 1_000
+# --- one request
 
 
-class RobotFetcher:
-    """Fetches pages for a program, many at a time, in one event loop.
+async def _ask(url: str, query: Query) -> Answer:
+    """Ask for a URL once; follow no redirection. Raise PrivateHostError, or FetchError with the reason."""
+    with needs("commands"):
+        import httpx2
+    try:
+        at = httpx2.URL(url)
+        host, port = at.raw_host.decode(), at.port or DEFAULT_PORTS[at.scheme]  # as the client reads them
+        proxy = None if proxy_bypass(f"{host}:{port}") else getproxies().get(at.scheme)
+        addresses = await _addresses(host, port, query, is_behind_proxy=bool(proxy))
+        if proxy and "://" not in proxy:
+            proxy = f"http://{proxy}"
+        # Time-outs of the client begin anew with each byte; the caller has a limit for the whole.
+        client = httpx2.AsyncClient(proxy=proxy, verify=_verifying(), timeout=None, trust_env=False)
+        async with client:
+            for address in addresses[:-1]:
+                with suppress(httpx2.ConnectError):
+                    return await _ask_at(address, at, client, query)
+            return await _ask_at(addresses[-1], at, client, query)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, ImportError) as error:
+        raise FetchError(f"{url} cannot be fetched: {_reason(error)}") from None
 
-    robots.txt of each host is read before its first page and kept for an hour; one that cannot be reached allows
-    nothing, one that does not exist everything. A ``Crawl-delay`` is waited for. Names and redirects that lead to
-    this machine or a private network are refused: the connection goes to the address that was checked. A proxy
-    of the environment looks names up itself; the names are checked here as well.
 
-    Args:
-        user_agent: The name that robots.txt is asked for, and the value of the User-Agent header.
-        private_hosts: Hosts, each with its port or without, that may be asked though they are private.
-        seconds: The time limit for a page with its redirections and what is read of robots.txt; turns that
-            ``Crawl-delay`` asks for do not count.
+async def _addresses(host: str, port: int, query: Query, *, is_behind_proxy: bool) -> list[str]:
+    """Return the addresses to connect to; of a host behind a proxy its name, which the proxy looks up.
+
+    Raises:
+        PrivateHostError: One of them is private and may not be.
+        OSError: The name has no address.
 
     """
-
-    def __init__(self, user_agent: str, private_hosts: Collection[str] = (), *, seconds: float = SECONDS) -> None:
-        self._user_agent, self._seconds = user_agent, seconds
-        self._private_hosts = frozenset(private_hosts)
-        self._robots: OrderedDict[str, tuple[float, Protego]] = OrderedDict()
-        self._turns: OrderedDict[str, float] = OrderedDict()
-        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    async def fetch(self, url: str) -> tuple[str, str | bytes]:
-        """Fetch a page by its http or https URL.
-
-        Returns:
-            The URL after redirections, and the HTML.
-
-        Raises:
-            FetchError: The page may not or cannot be fetched, or is no HTML.
-
-        """
-        url, limit = checked(url), TimeLimit(self._seconds)
-        question = page_question(self._user_agent, self._may_be_private)
-        found = await follow(url, question, limit, lambda at: self._wait_until_allowed(at, limit))
-        return html_of(*found, url)
-
-    async def _wait_until_allowed(self, url: str, limit: TimeLimit) -> None:
-        """Wait for the turn of the host; raise FetchError if the URL may not be fetched."""
-        authority = _authority(url)
-        robots = await limit.within(self._robots_of(authority), url)
-        if not robots.can_fetch(url, self._user_agent):
-            raise FetchError(f"{url} may not be fetched: robots.txt forbids it")
-        delay = float(robots.crawl_delay(self._user_agent) or 0.0)
-        if delay > MAX_CRAWL_DELAY:
-            raise FetchError(f"{url} may not be fetched: robots.txt asks for gaps of {delay:g} seconds")
-        await limit.sleep(self._seconds_until_turn(authority, delay))
-
-    def _seconds_until_turn(self, authority: str, delay: float) -> float:
-        now = time.monotonic()
-        turn = max(now, self._turns.pop(authority, now))
-        self._turns[authority] = turn + delay
-        _forget_the_oldest(self._turns)
-        if turn - now > MAX_CRAWL_DELAY:
-            raise FetchError(f"{authority} has too many requests waiting: ask again in {turn - now:.0f} seconds")
-        return turn - now
-
-    async def _robots_of(self, authority: str) -> Protego:
-        one_at_a_time = self._reading.setdefault(authority, asyncio.Lock())  # it goes with the last who holds it
-        async with one_at_a_time:
-            read_at, robots = self._robots.get(authority, (-_ROBOTS_KEPT_SECONDS, None))
-            if robots is None or time.monotonic() - read_at >= _ROBOTS_KEPT_SECONDS:
-                robots = await self._read_robots(f"{authority}/robots.txt")
-                self._robots[authority] = (time.monotonic(), robots)
-                self._robots.move_to_end(authority)
-                _forget_the_oldest(self._robots)
-            return robots
-
-    async def _read_robots(self, url: str) -> Protego:
-        page = page_question(self._user_agent, self._may_be_private)
-        headers = {"User-Agent": self._user_agent}
-        question = replace(page, headers=headers, max_bytes=MAX_ROBOTS_BYTES, types=())
-        try:
-            _, answer = await follow(url, question, TimeLimit(min(self._seconds, _ROBOTS_SECONDS)))
-        except PrivateHostError:
+    try:
+        addresses = await _look_up(host)
+    except (OSError, UnicodeError):
+        if not is_behind_proxy:  # which may know the name
             raise
-        except FetchError as error:
-            raise FetchError(f"{error}, so nothing may be fetched there") from None
-        if 400 <= answer.status < 500:  # there is none
-            return Protego.parse("")
-        if not answer.is_good:
-            raise FetchError(f"{url}: the server answers {answer.status}, so nothing may be fetched there")
-        return Protego.parse(answer.body.decode("utf-8", "replace"))
-
-    def _may_be_private(self, host: str, port: int) -> bool:
-        return not self._private_hosts.isdisjoint((host, f"{host}:{port}"))
+        addresses = []
+    if not query.may_be_private(host, port) and any(map(is_private, addresses)):
+        raise PrivateHostError(f"{host} is on this machine or a private network: it may not be fetched from")
+    return [host] if is_behind_proxy else addresses
 
 
-def _authority(url: str) -> str:
-    """Return the scheme, host and port of a URL: what has a robots.txt."""
-    host, port = endpoint(url)
-    return f"{urlsplit(url).scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+async def _look_up(host: str) -> list[str]:
+    """Return the IP addresses of a host, at least one; raise OSError, or UnicodeError for what can be no name.
+
+    The system's look-up cannot be cancelled. So it has a thread of its own, which nobody waits for.
+    """
+    found: Future[list[str]] = Future()
+    found.set_running_or_notify_cancel()
+
+    def ask() -> None:
+        try:
+            addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            found.set_result([str(address[0]) for *_, address in addresses])
+        except (OSError, UnicodeError) as error:
+            found.set_exception(error)
+
+    Thread(target=ask, daemon=True).start()
+    return await asyncio.wrap_future(found)
 
 
-def _forget_the_oldest(kept: OrderedDict[str, Any]) -> None:
-    while len(kept) > _MAX_ROBOTS_KEPT:
-        kept.popitem(last=False)
+@cache
+def _verifying() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+async def _ask_at(address: str, at: httpx2.URL, client: httpx2.AsyncClient, query: Query) -> Answer:
+    """Ask the server at an address that was checked: a name might be another one when it is looked up again."""
+    headers = {
+        "Host": at.netloc.decode(),
+        "User-Agent": query.user_agent,
+        "Accept": "text/html,application/xhtml+xml" if query.types else "*/*",
+        "Accept-Encoding": "identity",
+        "Connection": "close",
+    }
+    opened: list[Any] = []
+
+    async def trace(event: str, info: dict[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            opened.append(info["return_value"])
+
+    extensions = {"sni_hostname": at.raw_host.decode(), "trace": trace}
+    try:
+        url = at.copy_with(host=address)
+        async with client.stream("GET", url, headers=headers, extensions=extensions) as response:
+            return await _read(response, str(at), query)
+    finally:  # the client leaves a connection open whose TLS handshake is cancelled
+        for stream in opened:
+            await stream.aclose()
+
+
+async def _read(response: httpx2.Response, url: str, query: Query) -> Answer:
+    status, reason = response.status_code, response.reason_phrase
+    location = response.headers.get("Location", "") if status in _REDIRECTIONS else ""
+    if location or not 200 <= status < 300:
+        return Answer(status, reason, location)
+    content_type = response.headers.get("Content-Type", "")
+    kind = content_type.partition(",")[0].partition(";")[0].strip().lower()
+    if query.types and kind and kind not in query.types:
+        raise FetchError(f"{url} is {kind}, not HTML")
+    body = bytearray()
+    async for part in response.aiter_raw():
+        body += part
+        if len(body) > query.max_bytes:
+            raise FetchError(f"{url} is larger than {query.max_bytes:,} bytes")
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in _COMPRESSED:
+        return Answer(status, reason, "", content_type, bytes(body))
+    plain, problem = decompress(bytes(body), query.max_bytes, raw_deflate=encoding == "deflate")
+    if problem:
+        raise FetchError(f"{url} cannot be fetched: {problem}")
+    return Answer(status, reason, "", content_type, plain)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the words of the system, not what libraries made of them."""
+    while isinstance(inner := error.__cause__ or next(iter(error.args), None), BaseException):
+        error = inner
+    return str(error) or type(error).__name__

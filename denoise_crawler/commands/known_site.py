@@ -1,13 +1,12 @@
-"""The denoiser of a command that is given single pages, which knows their site; pages explained, rules derived."""
+"""The denoiser of a command that is given single pages, which knows their site; pages explained."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +21,7 @@ from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
-from denoise_crawler.rules.derive import JudgedPage, derive_rules
 from denoise_crawler.rules.folder import KEEP, STRIP
-from denoise_crawler.rules.learned import LearnedRules
-from denoise_crawler.store import Store
 
 
 @dataclass
@@ -107,39 +103,11 @@ def read_rules(folder: str, arguments: Namespace | None = None) -> SiteRules:
     return rules
 
 
-def kept_pages(store: Path, site: str, most: int) -> list[Page]:
-    """Return at most ``most`` pages of a site that a store keeps: those whose items wait, and samples.
-
-    Raises:
-        StoreError: The store cannot be read.
-
-    """
-    with closing(Store(store, read_only=True)) as opened:
-        kept = (Page.parse(one.url, one.html, site=site) for one in opened.all_pages() if one.site == site)
-        return list(islice(kept, most))
-
-
 def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:
     """Yield the pages to learn first, as :func:`read_pages` does; raise SourceError if there is none."""
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
         raise SourceError(f"no page to learn in {', '.join(paths)}")
-
-
-def derived_rules(site: str, pages: Sequence[Page], denoiser: Denoiser) -> LearnedRules:
-    """Return the rules of a site. If ``denoiser`` does not know it, it learns ``pages`` first."""
-    if not denoiser.method_for(site).pages_known:
-        for page in pages:
-            with report_failure(page.url, "learned"):
-                denoiser.learn(page)
-    return derive_rules(site, list(judged_pages(denoiser, pages)))
-
-
-def judged_pages(denoiser: Denoiser, pages: Iterable[Page]) -> Iterator[JudgedPage]:
-    """Yield ``pages`` with their verdicts; one that cannot be judged is named and left out."""
-    for page in pages:
-        with report_failure(page.url, "judged"):
-            yield JudgedPage(page, denoiser.judge(page).noise)
 
 
 class Explained(NamedTuple):

@@ -132,7 +132,7 @@ def _parser() -> ArgumentParser:
     add("--title", choices=WORDS, help="whether the text begins with the title (default: keep)")
     add("--comments", choices=WORDS, help="whether the text has what readers wrote (default: leave)")
     add("--favour", choices=tuple(FAVOUR), help="precision: less noise; recall: less is missing")
-    Writing.add_to(parser, "form", "links", "pictures", "selectors", "front_matter", "max_chars", "part")
+    Writing.add_to(parser, "form", "links", "pictures", "front_matter", "max_chars")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
     add("--completion", action=Completion, choices=SHELLS, help="print what completes these words in a shell")
     return parser

@@ -23,7 +23,7 @@ from scrapy.exporters import CsvItemExporter
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_values import class_path
+from denoise_crawler.crawl.stored_items import class_path
 from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 

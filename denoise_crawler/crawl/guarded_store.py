@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -110,7 +109,6 @@ def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
     Raises:
         StoreError: The file cannot be read.
     """
-    cleaning = replace(cleaning, writing=replace(cleaning.writing, history=None))  # to look at a page is no visit
     if path is None:
         yield cleaning.denoiser()
         return

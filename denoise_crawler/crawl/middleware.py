@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import scrapy
 from itemadapter import is_item
-from lxml import etree
-from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
-from scrapy.utils.asyncio import is_asyncio_available
 
 from denoise_crawler.crawl.filling import keep_text_column
 from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.scrapy_internals import ignores_start_requests, replace_output_handler
+from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.settings import (
     DenoiseSettings,
-    abort_on_missing_extra,
     abort_on_setup_error,
-    is_live,
     is_off,
     is_scrapy_command,
 )
@@ -38,6 +30,7 @@ from denoise_crawler.crawl.source_page import (
 )
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
+from denoise_crawler.page.script_pages import has_enough_text
 from denoise_crawler.page.text import printable
 
 if TYPE_CHECKING:
@@ -45,89 +38,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-_CONCURRENT_ITEMS = "CONCURRENT_ITEMS"
-_MAX_OUTPUTS = 100  # that wait for Scrapy
-
-
-class OutputAhead:
-    """Wraps ``Scraper.handle_spider_output_async`` of a crawl, if it has the event loop of asyncio."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        crawler.signals.connect(self._wrap, signals.spider_opened)
-
-    def _wrap(self) -> None:
-        if is_asyncio_available():
-            self._report_cost()
-            self._handle = replace_output_handler(self._crawler, self._handle_output)
-
-    def _report_cost(self) -> None:
-        settings = self._crawler.settings
-        if not settings.getpriority(_CONCURRENT_ITEMS):  # nobody has set it
-            logger.info(
-                "Scrapy makes %d tasks for each response (%s), a twelfth of the CPU time of a crawl without "
-                "delay; where a page has few items, 4 are enough",
-                settings.getint(_CONCURRENT_ITEMS),
-                _CONCURRENT_ITEMS,
-            )
-
-    async def _handle_output(self, result: Any, *given: Any, **named: Any) -> None:
-        if isinstance(result, AsyncIterator):
-            result = BegunOutput(result)
-            await result.begin()
-        await self._handle(result, *given, **named)
-
-
-class _Step(NamedTuple):
-    """An output, or the error that was raised instead."""
-
-    output: Any
-    error: BaseException | None = None
-
-
-_END = _Step(None)
-
-
-class BegunOutput(AsyncIterator[Any]):
-    """The output of a callback. One task runs the callback from its begin to its end, as Scrapy has it."""
-
-    def __init__(self, output: AsyncIterator[Any]) -> None:
-        self._output = output
-        self._steps: asyncio.Queue[_Step] = asyncio.Queue(_MAX_OUTPUTS)
-        self._first: _Step | None = None
-
-    async def begin(self) -> None:
-        """Run the callback until its first output is there."""
-        self._task = asyncio.ensure_future(self._run())
-        self._first = await self._steps.get()
-
-    async def _run(self) -> None:
-        step = None
-        while step is not _END:
-            try:
-                step = _Step(await anext(self._output))
-            except StopAsyncIteration:  # not kept: it would keep the response until garbage is collected
-                step = _END
-            except Exception as error:  # Scrapy asks on
-                step = _Step(None, error)
-            except BaseException as error:
-                await self._steps.put(_Step(None, error))
-                raise
-            await self._steps.put(step)
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        """Return the next output; raise what the callback raised."""
-        step, self._first = self._first or await self._steps.get(), None
-        if step is _END:
-            raise StopAsyncIteration
-        if step.error is not None:
-            raise step.error
-        return step.output
-
 
 _UNREAD = object()
 
@@ -145,7 +55,6 @@ class WarmupMiddleware:
             self._fate = ItemFate.of(crawler)
         self._fate.by_addon = True
         keep_text_column(crawler)
-        self._ahead = OutputAhead(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -207,26 +116,6 @@ class ResponseSources:
 
 # --- finds pages whose text is built by JavaScript, counts them (``denoise/script_pages``) and warns once
 
-# Of 4,910 gold pages, 20 have less text than this and a script; all of them are built by that script.
-MIN_CHARACTERS = 200
-_IGNORED_TAGS = frozenset({"script", "style", "template", "svg", "iframe", "object"})
-_ENOUGH = 2 * MIN_CHARACTERS  # for a look at the markup: some encodings write a character as two of ASCII
-_MOST_PARTS = 10_000
-_IGNORED = "|".join(sorted(_IGNORED_TAGS))
-_TAG_END = rb"""[^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*>"""
-# Markup in a row, up to a text, an entity, the bounds of the body or what is not plain. What repeats begins with
-# another letter than what stands before it, and nothing has to follow: no backtracking.
-_MARKUP = re.compile(
-    rb"\s*(?:<(?:!--[^-]*(?:-(?!->)[^-]*)*--|(?:!(?!--)|\?)[^>]*)>\s*"
-    + rf"|<(?P<ignored>{_IGNORED})(?=[\s>/])[^<]*(?:<(?!/?(?P=ignored))[^<]*)*</(?P=ignored)\s*>\s*".encode()
-    + rf"|<(?!(?:{_IGNORED})[\s>/]|/?body(?![a-z0-9])|/html(?![a-z0-9]))/?[a-z]".encode()
-    + _TAG_END
-    + rb"\s*){0,100}",
-    re.IGNORECASE,
-)
-_BODY = re.compile(rb"<body(?![a-z0-9])" + _TAG_END, re.IGNORECASE)
-_TEXT = re.compile(rb"(?:&[#\w]*;?)+|[^<&\s][^<&]*")
-
 
 def needs_script(response: HtmlResponse) -> bool:
     """Return True if ``response`` has scripts and hardly any text. Text inside ``noscript`` counts."""
@@ -234,53 +123,11 @@ def needs_script(response: HtmlResponse) -> bool:
     # most pages write it small, and a lower-case copy of all others is expensive
     if len(body) > MAX_HTML_BYTES or not (b"<script" in body or b"<script" in body.lower()):
         return False
-    if _surely_has_enough_text(body):
-        return False
     try:
         root: Any = response.selector.root
     except ValueError:  # an invalid base URL
         return False
-    return root is not None and not _has_enough_text(root)
-
-
-def _surely_has_enough_text(body: bytes) -> bool:
-    """Return True if the markup surely has enough text, without a tree: the spider may never want one.
-
-    The text is read up to the first markup that is not plain, where a parser might think otherwise.
-    """
-    found, place, inside = 0, 0, False
-    for _ in range(_MOST_PARTS):
-        if found >= _ENOUGH:
-            break
-        markup = _MARKUP.match(body, place)
-        part = _TEXT.match(body, end := markup.end() if markup else place)
-        if part is None and (begun := _BODY.match(body, end)):
-            inside, part = True, begun
-        elif part is not None and inside and not part[0].startswith(b"&"):
-            with suppress(UnicodeDecodeError):  # what its characters are shows the tree
-                found += len(part[0].decode().strip())
-        if part is None and end == place:
-            break
-        place = end if part is None else part.end()
-    return found >= _ENOUGH
-
-
-def _has_enough_text(root: etree._Element) -> bool:
-    body = root.find("body")
-    if body is None:
-        return False
-    characters = 0
-    walk = etree.iterwalk(body, events=("start", "comment", "pi"))
-    for _, element in walk:
-        if element.tag in _IGNORED_TAGS:
-            walk.skip_subtree()
-        elif isinstance(element.tag, str) and element.text:
-            characters += len(element.text.strip())
-        if element is not body and element.tail:
-            characters += len(element.tail.strip())
-        if characters >= MIN_CHARACTERS:
-            return True
-    return False
+    return root is not None and not has_enough_text(root)
 
 
 SCRIPT_PAGES_ORDER = 90  # among the spider middlewares
@@ -308,7 +155,7 @@ class ScriptPagesMiddleware:
         if not stats.get_value("denoise/script_pages"):
             logger.warning(
                 "%s has scripts and hardly any text: only a browser could build it. The add-on "
-                "denoise_crawler.Rendering renders such pages",
+                "denoise_crawler.contrib.rendering.Rendering renders such pages",
                 printable(response.url),
             )
         stats.inc_value("denoise/script_pages")
@@ -359,8 +206,3 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", ScriptPagesMiddleware, SCRIPT_PAGES_ORDER
         )
-        if is_live(settings):
-            with abort_on_missing_extra("commands"):  # jinja2, for its templates
-                from denoise_crawler.crawl.live import LivePage
-
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", LivePage, 0)

@@ -1,12 +1,12 @@
-"""Learns, judges and writes the pages of a crawl, here or in a worker; a redesigned site gets another layout."""
+"""Learns, judges and writes the pages of a crawl; a redesigned site gets another layout."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from denoise_crawler.denoiser import MAX_LAYOUTS, MAX_NOVELTY, Cleaned, Cleaning, Denoiser
 from denoise_crawler.methods import Method
@@ -15,8 +15,6 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import layout_name
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Timed: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
@@ -78,8 +76,8 @@ class PageCleaner:
             return self._denoiser.write(page, judgement, warm=warm)
 
     def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` for somebody who looks at it; nothing is timed, and it does not count as seen."""
-        return self._denoiser.clean(page, method=self._layouts.method_for(page), watch=False)
+        """Clean ``page`` for somebody who looks at it; nothing is timed."""
+        return self._denoiser.clean(page, method=self._layouts.method_for(page))
 
     def part(self, cleaned: Cleaned, part: str) -> CleanPage:
         """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
@@ -100,39 +98,6 @@ class PageCleaner:
 
     def _on_new_layout(self, _: str, layout: str) -> None:
         self._new_layout = layout
-
-
-def _at_once(call: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """Return ``call`` for those who await what it returns."""
-
-    async def called(*values: P.args, **named: P.kwargs) -> T:
-        return call(*values, **named)
-
-    return called
-
-
-class InlineCleaner:
-    """Does all at once, by the methods that ``WorkersCleaner`` has too.
-
-    The arguments are those of :class:`PageCleaner`.
-    """
-
-    def __init__(self, cleaning: Cleaning, knowledge: Knowledge, timed: Timed) -> None:
-        pages = PageCleaner(cleaning, knowledge, timed)
-        self.lost: set[str] = set()
-        self.pages_known, self.view, self.preview = pages.pages_known, pages.preview, _at_once(pages.preview)
-        self.learn, self.clean, self.raw = _at_once(pages.learn), _at_once(pages.clean), _at_once(pages.raw)
-        self.part, self.save = _at_once(pages.part), _at_once(pages.save)
-
-    async def start(self) -> None:
-        """Do nothing: it is ready."""
-
-    async def skipped(self, page: Page) -> str | None:
-        """Return why ``page`` has nothing to read. This parses it, unless the spider has done so."""
-        return page.skipped
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to end."""
 
 
 PATIENCE_QUOTAS = 10

@@ -13,10 +13,9 @@ from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 
 from denoise_crawler.crawl.guarded_store import GuardedStore
-from denoise_crawler.crawl.item_codec import pack, unpack
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
-from denoise_crawler.crawl.stored_values import class_path
+from denoise_crawler.crawl.stored_items import class_path, pack, unpack
 from denoise_crawler.errors import UnparkableError
 from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.held_pages import PageWindow

@@ -18,8 +18,8 @@ from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
-from denoise_crawler.output.extractors import DROP, is_fallback
-from denoise_crawler.output.writing import DROP_UNCHANGED, Writing
+from denoise_crawler.output.extractors import DROP
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
 
@@ -136,13 +136,8 @@ class CrawlReport:
 
     def _count_text(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
-        self.count("unchanged", int(bool(clean_page.unchanged)))
-        self.count("error_pages", int(bool(clean_page.soft_404)))
         if clean_page.low_confidence:
             self.count("unsure")
-            action = writing.low_confidence
-            if is_fallback(action) and not (clean_page.method or "").endswith(f"/{action}"):
-                self.first("unsure_fallbacks", "%s wrote nothing of %s: our own text stays", action, url)
         if writing.extractor and clean_page.text and clean_page.method == method:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)
@@ -196,7 +191,6 @@ class CrawlReport:
             "were opted out": self.of("opted_out"),
             "were dropped, as too little was known of their site": self.of("dropped"),
             "were dropped, as their text was not sure enough": self.of("unsure_dropped"),
-            "were dropped, as their page is unchanged": self.of("unchanged_dropped"),
         }
         parts = [line, *(f"{number:,} {what}" for what, number in others.items() if number)]
         uncleaned = self.of("dropped") or self.of("raw")
@@ -229,13 +223,6 @@ class UnwantedItem(DropItem):
     """The settings want items of such pages dropped."""
 
 
-class UnchangedItem(UnwantedItem):
-    """The page of the item says what it said when it was last seen."""
-
-    def __init__(self, clean_page: CleanPage) -> None:
-        super().__init__(f"unchanged: {printable(clean_page.url)}", log_level="DEBUG")
-
-
 class LowConfidenceItem(UnwantedItem):
     """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE."""
 
@@ -244,10 +231,7 @@ class LowConfidenceItem(UnwantedItem):
 
 
 def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
-    """Raise LowConfidenceItem or UnchangedItem if an item of this page is to be dropped."""
+    """Raise LowConfidenceItem if an item of this page is to be dropped."""
     if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
         report.count("unsure_dropped")
         raise LowConfidenceItem(clean_page)
-    if clean_page.unchanged and writing.changes == DROP_UNCHANGED:
-        report.count("unchanged_dropped")
-        raise UnchangedItem(clean_page)

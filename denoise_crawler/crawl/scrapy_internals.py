@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy import Request, Spider
-from scrapy.core.downloader import Downloader, Slot
-from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.core import downloader
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.http import Response
 from scrapy.pipelines.media import MediaPipeline
-from scrapy.pqueues import DownloaderAwarePriorityQueue, DownloaderInterface
 
 from denoise_crawler.errors import OldScrapyError
 
@@ -111,16 +110,6 @@ def _scraper_of(crawler: Crawler) -> Any:
     return engine.scraper
 
 
-def replace_output_handler(
-    crawler: Crawler, handle: Callable[..., Awaitable[None]]
-) -> Callable[..., Awaitable[None]]:
-    """Have ``handle`` get the output of each callback; return what got it before."""
-    scraper = _scraper_of(crawler)
-    replaced: Callable[..., Awaitable[None]] = scraper.handle_spider_output_async
-    scraper.handle_spider_output_async = handle
-    return replaced
-
-
 class SentItems:
     """Items that are sent through the pipelines of a crawl, as those that come from the spider."""
 
@@ -157,85 +146,8 @@ def replace_exporter(crawler: Crawler, name: str, new: type, old: type) -> None:
 # --- the downloader
 
 
-class DownloaderOfSlots(Downloader):
-    """Scrapy's downloader, for classes that make its slots: there is no setting for that.
-
-    Raises:
-        RuntimeError: This version of Scrapy makes them elsewhere.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        if not hasattr(Downloader, "_get_slot"):
-            raise RuntimeError("this version of Scrapy has no Downloader._get_slot: gaps cannot be kept")
-        super().__init__(crawler)
-
-    def make_slot(self, host: str) -> Slot:
-        """Return a new slot for a host."""
-        raise NotImplementedError
-
-    def slot_without_gap(self) -> Slot:
-        """Return a slot that sends at once, as many requests at a time as the crawl may send."""
-        return Slot(self.total_concurrency or 16, 0.0, 0.0)
-
-    @property
-    def delay_of_settings(self) -> float:
-        """The DOWNLOAD_DELAY of the crawl."""
-        return float(self._delay)
-
-    def _get_slot(self, request: Request, spider: Spider | None = None) -> tuple[str, Slot]:  # noqa: ARG002
-        host = self.get_slot_key(request)
-        if host not in self.slots:
-            self.slots[host] = self.make_slot(host)
-            self._start_slot_gc()
-        return host, self.slots[host]
-
-
-class QueueOfSlots(DownloaderAwarePriorityQueue):
-    """Scrapy's queue that chooses by slot, for classes that say what the slots are."""
-
-    def choose_by(self, slots: SlotChoice) -> None:
-        """Ask ``slots`` from now on."""
-        self._downloader_interface = slots
-
-
-class SlotChoice(DownloaderInterface):
-    """What :class:`QueueOfSlots` asks: the slot of a request, and the slots that it may choose from."""
-
-    def get_slot_key(self, request: Request) -> str:
-        """Return the slot of a request."""
-        raise NotImplementedError
-
-    def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the slots to choose from, each behind the number of its requests in progress."""
-        raise NotImplementedError
-
-
-class RobotsMiddleware:
-    """The ``RobotsTxtMiddleware`` of a crawl, whose place ``process_request`` takes.
-
-    Raises:
-        LookupError: The crawl has none.
-        RuntimeError: This version of Scrapy keeps what it knows elsewhere.
-    """
-
-    def __init__(self, middlewares: Any, process_request: Callable[..., Any]) -> None:
-        methods = middlewares.methods["process_request"]
-        found = (index for index, one in enumerate(methods) if isinstance(_owner(one), RobotsTxtMiddleware))
-        if (index := next(found, None)) is None:
-            raise LookupError("the crawl has no RobotsTxtMiddleware")
-        self.process_request: Callable[..., Any] = methods[index]
-        self._middleware: Any = _owner(methods[index])
-        if not hasattr(self._middleware, "_parsers"):
-            raise RuntimeError("this version of Scrapy has no RobotsTxtMiddleware._parsers")
-        methods[index] = process_request
-
-    def forget(self, authority: str) -> None:
-        """Forget the robots.txt of a host and port, so that the next request asks for it again."""
-        self._middleware._parsers.pop(authority, None)
-
-
-def _owner(method: Any) -> Any:
-    return getattr(method, "__self__", None)
+# The clock of `lastseen` in a slot; until Scrapy 2.15 it was time.time().
+slot_clock: Callable[[], float] = getattr(downloader, "monotonic", time.time)
 
 
 # --- the program around the crawl

@@ -28,7 +28,6 @@ from denoise_crawler.errors import (
     CrawlError,
     ExtractorError,
     ExtractorOptionsError,
-    LowConfidenceError,
     MethodError,
     MissingExtraError,
     SettingError,
@@ -36,8 +35,7 @@ from denoise_crawler.errors import (
     needs,
 )
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.output.extractors import RENDER
-from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.rules import SiteRules
 
@@ -45,13 +43,11 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
 INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
-_PAGES = ".pages"  # added to the name of the store: the file that remembers what pages said
+CONTRIB = frozenset({"DENOISE_LIVE_PORT", "DENOISE_RENDER", "DENOISE_RENDER_WAIT"})  # read by optional components
 
 
 @dataclass(frozen=True)
-class DenoiseSettings(
-    table.LiveSettings, table.RulesSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings
-):
+class DenoiseSettings(table.RulesSettings, table.WarmupSettings, table.ItemSettings, table.SwitchSettings):
     """What cleaning in a crawl needs: sections of the table of settings, and what is made of other sections.
 
     ``job`` is the absolute path of JOBDIR, an empty string without one.
@@ -120,8 +116,6 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
     writing = Writing.read(settings)
     try:
         writing.check()
-    except LowConfidenceError as error:
-        raise SettingError(f"DENOISE_LOW_CONFIDENCE: {error}") from None
     except ExtractorOptionsError as error:
         raise SettingError(f"DENOISE_EXTRACTOR_OPTIONS is {writing.extractor_options!r}: {error}") from None
     except ExtractorError as error:
@@ -130,34 +124,22 @@ def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
         raise SettingError(
             f"DENOISE_FRONT_MATTER is for Markdown, and DENOISE_FORM is {writing.form!r}: change one of them"
         )
-    _check_actions(writing, chosen.choice.name, settings)
+    _check_confidence(writing, chosen.choice.name)
     return replace(
         writing,
         more_metadata=writing.more_metadata or any(name in MORE_FIELDS for name in chosen.extra_fields),
         records=writing.records or chosen.by_record,
-        history=None if writing.changes == NO_CHANGES else f"{chosen.store}{_PAGES}",
     )
 
 
-def _check_actions(writing: Writing, method: str, settings: BaseSettings) -> None:
-    """Raise SettingError if the method cannot tell unsure pages, or nothing renders them."""
-    if not writing.min_confidence:
-        return
-    if not METHODS[method].is_sure:
+def _check_confidence(writing: Writing, method: str) -> None:
+    """Raise SettingError if a confidence is asked for and the method gives none."""
+    if writing.min_confidence and not METHODS[method].is_sure:
         those = ", ".join(name for name, one in METHODS.items() if one.is_sure)
         raise SettingError(
             f"DENOISE_MIN_CONFIDENCE is {writing.min_confidence!r}, but {method} cannot say how sure it is; "
             f"these can: {those}"
         )
-    if writing.low_confidence == RENDER and not _has_rendering(settings):
-        raise SettingError(
-            f"DENOISE_LOW_CONFIDENCE is {RENDER!r}, which needs 'denoise_crawler.Rendering' in ADDONS"
-        )
-
-
-def _has_rendering(settings: BaseSettings) -> bool:
-    names = (getattr(addon, "__name__", str(addon)) for addon in settings.getdict("ADDONS"))
-    return any(name.rpartition(".")[2] == "Rendering" for name in names)
 
 
 def _project_store() -> str | None:
@@ -176,11 +158,6 @@ def is_off(settings: BaseSettings) -> bool:
     return _flag(settings, "DENOISE_ENABLED") is False
 
 
-def is_live(settings: BaseSettings) -> bool:
-    """Return True if ``DENOISE_LIVE`` turns the live page on."""
-    return _flag(settings, "DENOISE_LIVE") is True
-
-
 def _flag(settings: BaseSettings, name: str) -> bool | None:
     """Return the value of a switch; None if it is wrong, which stops the crawl later."""
     try:
@@ -192,7 +169,7 @@ def _flag(settings: BaseSettings, name: str) -> bool | None:
 def warn_of_unknown(settings: BaseSettings) -> None:
     """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
-        if name not in table.SETTINGS and name not in INTERNAL:
+        if name not in table.SETTINGS and name not in INTERNAL | CONTRIB:
             logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
 
 

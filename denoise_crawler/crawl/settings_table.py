@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 
 from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
 from denoise_crawler.output.clean_page import CleanPage
@@ -24,12 +25,10 @@ from denoise_crawler.output.options import (
     FLAG,
     SECONDS,
     SECONDS_OR_NO_LIMIT,
-    SHARE,
     TEXT,
     Kind,
     OptionTable,
     UnusableError,
-    number,
     one_of,
     option,
     optional,
@@ -69,12 +68,6 @@ def _parse_list(value: Any) -> list[Any]:
     return BaseSettings({"": value}).getlist("")
 
 
-def _parse_ports(value: Any) -> tuple[int, ...]:
-    found = tuple(map(int, [value] if isinstance(value, int) else _parse_list(value)))
-    in_order = len(found) in (1, 2) and list(found) == sorted(found)
-    return require(found, in_order and all(0 <= port < 65_536 for port in found))
-
-
 def _parse_local_folder(value: Any) -> str:
     path = str(value) if isinstance(value, str | Path) else ""
     if path and not Path(path).is_dir():
@@ -93,7 +86,6 @@ SITE_FUNCTION = Kind(
 FILE = Kind("the path of a file", Path)
 LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
 FOLDER = Kind("a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path)))
-PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
 
 
 _WISHES = Wishes()
@@ -114,13 +106,6 @@ class SwitchSettings(OptionTable):
     """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`:
     never. `require`: the crawl does not begin without it. Without the environment variable of the same name,
     `auto`."""
-
-    workers: int = option("DENOISE_WORKERS", 0, whole_number(0))
-    """How many [worker processes](speed.md#worker-processes) learn and clean pages; with `0`, the crawl does it
-    itself."""
-
-    page_seconds: float = option("DENOISE_PAGE_SECONDS", 30.0, SECONDS_OR_NO_LIMIT)
-    """The CPU time that a page may take in a worker process; ten times as much by the clock."""
 
     skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
@@ -238,12 +223,12 @@ class RulesSettings(OptionTable):
     """Site rules."""
 
     site_rules: str = option("DENOISE_SITE_RULES", "", LOCAL_FOLDER, empty_is_default=True)
-    """A folder of files such as `example.com.txt` with [rules](rules.md) that are obeyed before any evidence.
-    Wrong lines, and rules that would leave next to nothing of a page, are named in warnings and passed over."""
+    """A folder of files such as `example.com.txt` with [rules](rules.md) that override the method. Invalid lines,
+    and rules that would leave next to nothing of a page, are ignored and named in warnings."""
 
     sample_pages: int = option("DENOISE_SAMPLE_PAGES", 0, whole_number(0))
-    """How many pages of each site the store keeps, so that [`scrapy denoise rules SITE`](rules.md) can derive
-    rules from them; six are enough for most sites. Pages of more than a million characters are not kept."""
+    """How many pages of each site the store keeps for [the report](what-happened.md#the-report). Pages of more
+    than a million characters are not kept."""
 
 
 @dataclass(frozen=True)
@@ -270,68 +255,17 @@ class PolitenessSettings(OptionTable):
     retry_after_max: float = option("DENOISE_RETRY_AFTER_MAX", 600.0, SECONDS)
     """The longest `Retry-After` that is obeyed."""
 
-    robots_unreachable: str = option("DENOISE_ROBOTS_UNREACHABLE", "wait", one_of(("wait", "allow")))
-    """What to do with a host whose robots.txt cannot be fetched (HTTP 5xx, or no answer after Scrapy's retries),
-    if `ROBOTSTXT_OBEY` is on. `wait`: requests to the host wait in the scheduler while robots.txt is requested
-    again; after three more tries they are dropped. `allow`: the host is crawled without rules, as Scrapy does.
-
-    A robots.txt that does not exist (HTTP 4xx) allows everything."""
-
-    robots_retry: float = option("DENOISE_ROBOTS_RETRY", 600.0, SECONDS)
-    """How long the crawl waits before it requests such a robots.txt again."""
-
-    delay_seed: int | None = option("DENOISE_DELAY_SEED", None, optional(whole_number(), "random"))
-    """The seed of the random gaps: with a number, each crawl draws the same gaps."""
-
-
-@dataclass(frozen=True)
-class RenderingSettings(OptionTable):
-    """Pages that need a browser.
-
-    For `denoise_crawler.Rendering`; see [rendered pages](crawling.md#pages-that-a-browser-must-build).
-    """
-
-    render: str = option("DENOISE_RENDER", "needed", one_of(("needed", "always", "asked")), empty_is_default=True)
-    """Which pages are rendered. `needed`: those with scripts and fewer than 200 characters of text. `always`:
-    every HTML page. `asked`: only requests with `meta={"playwright": True}`."""
-
-    render_wait: float = option("DENOISE_RENDER_WAIT", 5.0, number("a number of seconds, 0 to 600", 600))
-    """How long a loaded page may wait for the answers to its own requests."""
-
-
-@dataclass(frozen=True)
-class LiveSettings(OptionTable):
-    """The live page.
-
-    See [the live page](what-happened.md#the-live-page).
-    """
-
-    live: bool = option("DENOISE_LIVE", False, FLAG)
-    """Serve the live page during crawls, on the loopback interface."""
-
-    live_ports: tuple[int, ...] = option("DENOISE_LIVE_PORT", [6080, 6089], PORTS)
-    """The port, or the first and the last port to try. `0` stands for any free port."""
-
-
-@dataclass(frozen=True)
-class MonitorSettings(OptionTable):
-    """Monitors.
-
-    For [Spidermon](integrations.md#monitors-spidermon).
-    """
-
-    noise_min: float = option("DENOISE_MONITOR_NOISE_MIN", 0.02, SHARE)
-    """The monitor fails if a smaller share of the text was removed."""
-
-    noise_max: float = option("DENOISE_MONITOR_NOISE_MAX", 0.98, SHARE)
-    """The monitor fails if a larger share of the text was removed."""
-
-    unread_max: float = option("DENOISE_MONITOR_UNREAD_MAX", 0.1, SHARE)
-    """The monitor fails if a larger share of the pages is empty or built by scripts."""
+    def __post_init__(self) -> None:
+        """Raise SettingError if the shortest gap is longer than the longest."""
+        if self.delay_min > self.delay_max:
+            raise SettingError(
+                f"DENOISE_DELAY_MIN ({self.delay_min:g}) is greater than DENOISE_DELAY_MAX ({self.delay_max:g}): "
+                "set the minimum to at most the maximum"
+            )
 
 
 SECTIONS: tuple[type[OptionTable], ...] = (
     *(SwitchSettings, MethodSettings, Writing, ItemSettings, WarmupSettings, RulesSettings),
-    *(PolitenessSettings, RenderingSettings, LiveSettings, MonitorSettings),
+    PolitenessSettings,
 )
 SETTINGS = {row.name: row for section in SECTIONS for row in section.options().values()}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
-from denoise_crawler.crawl.stored_response import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.crawl.stored_items import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
@@ -120,33 +119,6 @@ class Origin:
         return self._stored[whole]
 
 
-class Line(asyncio.Lock):
-    """A lock that can tell if somebody holds it or waits for it: a lock that was just released looks free."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._length = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nobody holds the lock or waits for it."""
-        return self._length == 0
-
-    async def acquire(self) -> Literal[True]:
-        """Wait for the lock and take it."""
-        self._length += 1
-        try:
-            return await super().acquire()
-        except BaseException:
-            self._length -= 1
-            raise
-
-    def release(self) -> None:
-        """Let the next one have the lock."""
-        super().release()
-        self._length -= 1
-
-
 @dataclass(slots=True, eq=False)
 class SourcePage:
     """The page that items came from. It is learned once and judged once, however many items it has.
@@ -162,10 +134,6 @@ class SourcePage:
         failed: Whether the page could not be cleaned. It is not tried again; its items go on without its text.
         error: What was raised when the page first failed, in one line; None if it did not. It was reported.
         cleaned: The cleaned page, None until an item needs it.
-        arrivals: Held by the item that arrives now, until the items that it releases have left. So no later item
-            of the page goes on before it.
-        turn: Held by the item that leaves now without having waited. The others stand in line, so that they leave
-            in their order. Who has the turn of the site does not wait for this one: its holder may wait for that.
     """
 
     page: Page
@@ -178,8 +146,6 @@ class SourcePage:
     failed: bool = False
     error: str | None = None
     cleaned: Cleaned | None = None
-    arrivals: Line = field(default_factory=Line)
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _parked: ParkedPage | None = None
 
     @property
@@ -189,11 +155,6 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the page is learned and has something to read, and no item of it stands in line."""
-        return self.learned and not self.skipped and self.arrivals.is_empty
 
     @property
     def row(self) -> int:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import metadata
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
 import msgspec
 
+from denoise_crawler.batch.workers import Worker
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contenders import (
     Contender,
     ContenderProcess,
     Failure,
     Place,
-    SiteTexts,
     StoredPage,
     lxml_parse,
     to_utf8,
@@ -41,7 +42,6 @@ from denoise_crawler.evaluation.gold import (
     score,
     score_by_characters,
 )
-from denoise_crawler.workers import Worker, side_by_side
 
 # --- the results of an evaluation by page, and their means over groups of pages
 
@@ -265,7 +265,10 @@ def evaluate(
             stored = _store_pages(sets, selection or Selection(), writing)
         boards = [_Scoreboard(contender, stored) for contender in (lxml_parse(), *contenders)]
         sites = _group_by_site(stored)
-        side_by_side((_run_contender(board, file, sites, progress) for board in boards), workers)
+        with ThreadPoolExecutor(workers) as threads, ExitStack() as opened:
+            makes = (partial(ContenderProcess, board.contender, file) for board in boards)
+            processes = [opened.enter_context(Worker(make)) for make in makes]
+            list(threads.map(partial(_run_contender, sites=sites, progress=progress), boards, processes))
     parse, *others = boards
     return Evaluation(
         python=platform.python_version(),
@@ -300,21 +303,17 @@ def _group_by_site(stored: Sequence[_Stored]) -> list[_Site]:
 
 
 def _run_contender(
-    board: _Scoreboard, file: Path, sites: Sequence[_Site], progress: Progress | None
-) -> Generator[Future[Any], None, None]:
+    board: _Scoreboard, worker: Worker[ContenderProcess], sites: Sequence[_Site], progress: Progress | None
+) -> None:
     """Run a contender over all sites; if its process dies, only the pages of that site fail."""
-    with Worker(partial(ContenderProcess, board.contender, file)) as worker:
-        yield (loaded := worker.submit(ContenderProcess.why_missing))
-        if board.is_left_out(loaded):
-            return
-        under_way = deque((site, worker.submit(ContenderProcess.texts, site.pages)) for site in sites)
-        while under_way:
-            site, texts = under_way.popleft()
-            yield texts
-            board.receive(site, texts)
-            if progress is not None:
-                for done in range(site.numbers.start, site.numbers.stop):
-                    progress(board.contender.name, done + 1, len(board.stored))
+    if board.is_left_out(worker):
+        return
+    for site in sites:
+        board.add(site, worker)
+        if progress is not None:
+            for done in range(site.numbers.start, site.numbers.stop):
+                progress(board.contender.name, done + 1, len(board.stored))
+    worker.close()
 
 
 def _info(stored: _Stored) -> PageInfo:
@@ -335,19 +334,19 @@ class _Scoreboard:
     has_died: bool = False
     missing: str | None = None
 
-    def is_left_out(self, loaded: Future[str | None]) -> bool:
+    def is_left_out(self, worker: Worker[ContenderProcess]) -> bool:
         try:
-            why = loaded.result()
+            why = worker.call(ContenderProcess.why_missing)
         except WorkerError as error:
             why = str(error)
         if why is not None:
             self.missing = f"{why}; {self.contender.install}" if self.contender.install else why
         return why is not None
 
-    def receive(self, site: _Site, future: Future[SiteTexts]) -> None:
+    def add(self, site: _Site, worker: Worker[ContenderProcess]) -> None:
         texts: Sequence[str | Failure]
         try:
-            texts, seconds, self.peak_bytes = future.result()
+            texts, seconds, self.peak_bytes = worker.call(ContenderProcess.texts, site.pages)
             self.seconds[site.set] = self.seconds.get(site.set, 0.0) + seconds
         except WorkerError as error:
             texts, self.has_died = [Failure(str(error))] * len(site.pages), True

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from denoise_crawler.errors import describe_error
-from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.output.clean_text import clean_text, clean_texts
+from denoise_crawler.errors import WorkerDiedError, describe_error
+from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.explanation import BlockVerdict
-from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import declarations_of
-from denoise_crawler.page.headline import iso_date
 from denoise_crawler.page.text import printable
 
 
@@ -35,18 +34,15 @@ class CleanPage:
     a person would keep (0–1), ``page_type`` what the page is: article, forum, product, listing, collection,
     documentation or service; both are None where the method cannot tell. ``explanation`` says of each block why
     it was kept or dropped, None unless it was asked for (``DENOISE_EXPLAIN``). ``low_confidence`` says whether the
-    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``forms`` is the
-    text in the other forms that were asked for (``DENOISE_MORE_FORMS``), by their names. ``truncated`` says
-    whether the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), ``next_part`` with which
-    part (``DENOISE_PART``).
+    confidence is below what was asked for (``DENOISE_MIN_CONFIDENCE``), None if nothing was. ``truncated``
+    is true if the text goes on behind the limit that was asked for (``DENOISE_MAX_CHARS``), with the part
+    ``next_part``.
 
     ``description``, ``image`` (the lead picture's address), ``canonical_url``, ``site_name``, ``tags`` and
     ``modified`` (ISO 8601) are None unless they were asked for (``DENOISE_MORE_METADATA``) and the page says them.
     ``records`` are the posts of a thread or the items of a list, ``fields`` the values of a product by name,
     ``json_ld`` is the page's JSON-LD. They are None unless they were asked for (``DENOISE_RECORDS``,
-    ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``). So are (``DENOISE_CHANGES``) the ``content_hash`` of the text without
-    time stamps and counters, ``near_duplicate_of`` (the address of a page of the site that says nearly the same),
-    ``soft_404`` (the site's error page) and ``unchanged`` (the page says what it said when it was last seen).
+    ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``).
 
     ``error`` names the exception that we raised on the page, which has no text then; None for all others.
     """
@@ -66,7 +62,6 @@ class CleanPage:
     page_type: str | None = None
     explanation: list[BlockVerdict] | None = None
     low_confidence: bool | None = None
-    forms: dict[str, Any] | None = None
     truncated: bool | None = None
     next_part: int | None = None
     description: str | None = None
@@ -78,10 +73,6 @@ class CleanPage:
     records: list[dict[str, str]] | None = None
     fields: dict[str, str] | None = None
     json_ld: list[dict[str, Any]] | None = None
-    content_hash: str | None = None
-    near_duplicate_of: str | None = None
-    soft_404: bool | None = None
-    unchanged: bool | None = None
     error: str | None = None
 
 
@@ -99,7 +90,8 @@ BUG = "because of a bug in denoise_crawler"
 class PageFailure:
     """What was raised while a page was learned, cleaned or rendered, as another process can be told.
 
-    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters.
+    ``error`` says it in one line; ``lines`` are those of the traceback, without control characters. There are none
+    if the page killed its worker process or exceeded its limits.
     """
 
     url: str
@@ -110,14 +102,13 @@ class PageFailure:
     @classmethod
     def of(cls, url: str, done: str, error: Exception) -> PageFailure:
         """Return the failure that an exception is."""
-        raised = "".join(traceback.format_exception(error)).splitlines()
-        return cls(url, done, describe_error(error), tuple(map(printable, raised)))
+        raised = "" if isinstance(error, WorkerDiedError) else "".join(traceback.format_exception(error))
+        return cls(url, done, describe_error(error), tuple(map(printable, raised.splitlines())))
 
     def log(self) -> None:
-        """Log one line, with the traceback."""
-        logger.error(
-            "%s cannot be %s %s; the others go on\n%s", printable(self.url), self.done, BUG, "\n".join(self.lines)
-        )
+        """Log one line, with the traceback if there is one."""
+        why = f" {BUG}; the others go on\n" + "\n".join(self.lines) if self.lines else f": {self.error}"
+        logger.error("%s cannot be %s%s", printable(self.url), self.done, why)
 
 
 def failed_page(url: str, site: str, error: str) -> CleanPage:
@@ -187,45 +178,16 @@ def by_record(page: CleanPage) -> Iterator[CleanPage]:
 MAX_RECORDS = 2_000
 
 
-class PageData:
-    """Adds to clean pages the data that is asked for, and remembers the pages if changes are."""
+def add_data(clean_page: CleanPage, page: Page, noise: list[bool] | None, writing: Writing) -> None:
+    """Add the data of ``page`` that ``writing`` asks for to its clean page."""
+    if writing.records:
+        clean_page.records = page_records(page, noise, clean_page.page_type)
+    if writing.fields:
+        from denoise_crawler.records.product import product_fields
 
-    def __init__(self, writing: Writing) -> None:
-        self._writing = writing
-        self._watch = None
-        if writing.changes != NO_CHANGES:
-            from denoise_crawler.changes.page_changes import ChangeWatch
-
-            self._watch = ChangeWatch(writing.history, writing.history_pages)
-
-    def add(self, clean_page: CleanPage, page: Page, noise: list[bool] | None, *, watch: bool) -> None:
-        """Add the data of ``page``; with ``watch``, and if it was judged (it has ``noise``), it counts as seen."""
-        if self._writing.records:
-            clean_page.records = page_records(page, noise, clean_page.page_type)
-        if self._writing.fields:
-            from denoise_crawler.records.product import product_fields
-
-            clean_page.fields = product_fields(page, clean_page.page_type)
-        if self._writing.json_ld:
-            clean_page.json_ld = BlockList(page.once(declarations_of).items)
-        if watch and self._watch is not None and noise is not None:
-            text, whole = clean_text(page, _without_links(page, noise, clean_page.page_type)), clean_text(page)
-            seen = self._watch.see(page.site, page.url, clean_page.title, text, whole)
-            clean_page.content_hash, clean_page.near_duplicate_of = seen.content_hash, seen.near_duplicate_of
-            clean_page.soft_404, clean_page.unchanged = seen.soft_404, seen.unchanged
-
-
-def _without_links(page: Page, noise: list[bool], page_type: str | None) -> list[bool]:
-    """Add lines of nothing but links to the noise: on a page that is no list they lead to news, and are none."""
-    from denoise_crawler.records import LISTS
-
-    if page_type in LISTS:
-        return noise
-    blocks, without = page.once(blocks_of), list(noise)
-    for block in (blocks.linked >= blocks.characters).nonzero()[0].tolist():
-        for index in blocks.nodes[block]:
-            without[index] = True
-    return without
+        clean_page.fields = product_fields(page, clean_page.page_type)
+    if writing.json_ld:
+        clean_page.json_ld = BlockList(page.once(declarations_of).items)
 
 
 def page_records(page: Page, noise: list[bool] | None, page_type: str | None) -> BlockList:

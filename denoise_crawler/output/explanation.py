@@ -1,9 +1,8 @@
-"""Explains why each block of a page was kept or dropped."""
+"""Explains why each block of a page was kept or dropped, and what lowers the confidence of the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypedDict
 
 from denoise_crawler.methods.base import Judgement
@@ -14,6 +13,7 @@ from denoise_crawler.page.text import collapse_spaces
 MAX_BLOCK_CHARACTERS = 120
 MAX_REASONS = 2_000  # per page, since a reason takes milliseconds
 SURE = 0.9  # the confidence of most pages; below it, `doubts` are shown
+_LEAST_DOUBT, _MAX_QUOTED = 0.01, 60  # of the visible characters; characters
 
 
 class BlockVerdict(TypedDict):
@@ -25,42 +25,45 @@ class BlockVerdict(TypedDict):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedBlock:
-    """One block of a judged page; ``node`` is its longest run of text, which decides for the block.
+def explained_blocks(page: Page, judgement: Judgement) -> Iterator[tuple[int, BlockVerdict]]:
+    """Yield the blocks of ``page`` in order, each with the node that decided: its longest run of text.
 
-    ``text``, ``kept`` and ``score`` are those of :class:`BlockVerdict`.
+    A block is a line of :func:`clean_text`, or a part of a line with the same judgement. The first ``MAX_REASONS``
+    have a reason.
     """
-
-    node: int
-    text: str
-    kept: bool
-    score: float
-
-
-def blocks(page: Page, judgement: Judgement) -> Iterator[JudgedBlock]:
-    """Yield the blocks of ``page`` in order.
-
-    A block is a line of :func:`clean_text`, or a part of a line with the same judgement.
-    """
-    for run in _runs(page.nodes, judgement.noise):
-        if text := collapse_spaces("".join(page.nodes.texts[index] for index in run)):
-            node = max(run, key=lambda index: len(page.nodes.texts[index].strip()))
-            yield JudgedBlock(
-                node=node,
-                text=_shortened(text, MAX_BLOCK_CHARACTERS),
-                kept=not judgement.noise[node],
-                score=round(float(judgement.scores[node]), 4),
-            )
+    texts, reason = page.nodes.texts, first_reasons(judgement)
+    for run in _lines(page.nodes, judgement.noise):
+        if text := collapse_spaces("".join(texts[index] for index in run)):
+            node = max(run, key=lambda index: len(texts[index].strip()))
+            score = round(float(judgement.scores[node]), 4)
+            shown = _shortened(text, MAX_BLOCK_CHARACTERS)
+            yield node, BlockVerdict(text=shown, kept=not judgement.noise[node], score=score, reason=reason(node))
 
 
 def explanation(page: Page, judgement: Judgement) -> list[BlockVerdict]:
-    """Return the verdicts on the blocks of ``page`` in order; the first ``MAX_REASONS`` have a reason."""
-    reason = first_reasons(judgement)
-    return [
-        BlockVerdict(text=block.text, kept=block.kept, score=block.score, reason=reason(block.node))
-        for block in blocks(page, judgement)
-    ]
+    """Return the verdicts on the blocks of ``page`` in order."""
+    return [verdict for _, verdict in explained_blocks(page, judgement)]
+
+
+def first_reasons(judgement: Judgement) -> Callable[[int], str]:
+    """Return a function that gives the reason for a node, and "" after ``MAX_REASONS`` calls."""
+    left = iter(range(MAX_REASONS))
+    return lambda index: "" if next(left, None) is None else judgement.reason(index)
+
+
+def _lines(nodes: Nodes, noise: list[bool]) -> Iterator[list[int]]:
+    """Yield the text nodes that share a line and a verdict."""
+    block_level = [index for index, tag in enumerate(nodes.tags) if tag is not TEXT and tag not in INLINE]
+    borders = {*block_level, *(nodes.ends[index] for index in block_level)}
+    line: list[int] = []
+    for index, tag in enumerate(nodes.tags):
+        if line and (index in borders or (tag is TEXT and noise[index] != noise[line[-1]])):
+            yield line
+            line = []
+        if tag is TEXT:
+            line.append(index)
+    if line:
+        yield line
 
 
 def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[str]:
@@ -68,7 +71,7 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
 
     Args:
         page: The page.
-        judgement: What the method says of it, whose scores are chances to be content.
+        judgement: Its judgement, whose scores are chances to be content.
         known: How many pages of the site are known; None if the method asks for none.
 
     Returns:
@@ -82,71 +85,22 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
     """
     if judgement.confidence is None or judgement.obeyed:
         return []
-    texts, noise = page.nodes.texts, judgement.noise
-    taken = {text.strip() for text, gone in zip(texts, noise, strict=True) if text and not gone}
-    kept, dropped = _Doubtful("kept characters may be noise"), _Doubtful("dropped characters may be content")
-    for text, size, gone, chance in zip(texts, page.characters, noise, judgement.scores, strict=True):
-        if not gone:
-            kept.add(text, size, 1.0 - chance)
-        elif text.strip() not in taken:  # a text that stands above as well is rightly gone here
-            dropped.add(text, size, chance)
-    least = _LEAST_DOUBT * (kept.size + dropped.size)
-    doubtful = sorted((one for one in (kept, dropped) if one.amount > least), key=lambda one: -one.amount)
-    return [*map(str, doubtful), *(["nothing is known of its site"] if known == 0 else [])]
-
-
-_LEAST_DOUBT, _MAX_QUOTED = 0.01, 60  # of the visible characters; characters
-
-
-@dataclass(slots=True)
-class _Doubtful:
-    """Texts with one verdict: their characters, how many should have the other one, the text most in doubt."""
-
-    what: str
-    size: int = 0
-    amount: float = 0.0
-    most: float = 0.0
-    text: str = ""
-
-    def add(self, text: str, size: int, chance: float) -> None:
-        self.size += size
-        self.amount += chance * size
-        if chance * size > self.most:
-            self.most, self.text = chance * size, text
-
-    def __str__(self) -> str:
-        quoted = _shortened(collapse_spaces(self.text), _MAX_QUOTED)
-        return f"about {self.amount:,.0f} of {self.size:,} {self.what}, as “{quoted}”"
+    rows = list(zip(page.nodes.texts, page.characters, judgement.noise, judgement.scores, strict=True))
+    kept = [(size * (1.0 - chance), size, text) for text, size, gone, chance in rows if not gone]
+    above = {text.strip() for _, _, text in kept if text}  # what is kept above is rightly gone where it repeats
+    gone = [row for row in rows if row[2] and row[0].strip() not in above]
+    dropped = [(size * chance, size, text) for text, size, _, chance in gone]
+    visible = sum(size for _, size, _ in (*kept, *dropped))
+    found = []
+    for what, texts in (("kept characters may be noise", kept), ("dropped characters may be content", dropped)):
+        doubtful = sum(amount for amount, _, _ in texts)
+        if doubtful > _LEAST_DOUBT * visible:
+            quoted = _shortened(collapse_spaces(max(texts, key=lambda row: row[0])[2]), _MAX_QUOTED)
+            size = sum(size for _, size, _ in texts)
+            found.append((doubtful, f"about {doubtful:,.0f} of {size:,} {what}, as “{quoted}”"))
+    strongest = [text for _, text in sorted(found, key=lambda row: -row[0])]
+    return [*strongest, *(["nothing is known of its site"] if known == 0 else [])]
 
 
 def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
-
-
-def first_reasons(judgement: Judgement) -> Callable[[int], str]:
-    """Return a function that gives the reason for a node, and "" after ``MAX_REASONS`` calls."""
-    left = iter(range(MAX_REASONS))
-    return lambda index: "" if next(left, None) is None else judgement.reason(index)
-
-
-def _runs(nodes: Nodes, noise: list[bool]) -> Iterator[list[int]]:
-    """Yield the text nodes that share a line and a verdict."""
-    run: list[int] = []
-    open_ends: list[int] = []
-    for index, tag in enumerate(nodes.tags):
-        ended = False
-        while open_ends and open_ends[-1] <= index:
-            open_ends.pop()
-            ended = True
-        if tag is TEXT:
-            ended = ended or bool(run and noise[run[-1]] != noise[index])
-        elif tag not in INLINE:
-            ended = True
-            open_ends.append(nodes.ends[index])
-        if ended and run:
-            yield run
-            run = []
-        if tag is TEXT:
-            run.append(index)
-    if run:
-        yield run

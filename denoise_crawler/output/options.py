@@ -158,17 +158,6 @@ def one_of(names: Iterable[str]) -> Kind[str]:
     return Kind(f"one of {', '.join(known)}", lambda value: known[known.index(value)], known)
 
 
-def some_of(names: Iterable[str]) -> Kind[tuple[str, ...]]:
-    """Return the kind of several choices: a list, or their names with commas between them."""
-    one = one_of(names)
-
-    def parse(value: Any) -> tuple[str, ...]:
-        named = value.split(",") if isinstance(value, str) else value
-        return tuple(one.parse(name.strip()) for name in named or () if name)
-
-    return Kind(f"a list of {', '.join(one.choices)}", parse)
-
-
 def optional(kind: Kind[T], otherwise: str) -> Kind[T | None]:
     """Return a kind that allows None as well; ``otherwise`` says what None stands for."""
     words = f"{kind.values}, or to None for {otherwise}"

@@ -12,23 +12,20 @@ from html import escape
 from itertools import islice
 from typing import Any, TypeVar
 
-from denoise_crawler.changes import MAX_PAGES
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.output.extractors import MARK, check_low_confidence
+from denoise_crawler.output.extractors import ACTIONS, MARK, check_low_confidence
 from denoise_crawler.output.options import (
     DICT,
     FLAG,
     SHARE,
-    TEXT,
     OptionTable,
     one_of,
     option,
     optional,
-    some_of,
     whole_number,
 )
 from denoise_crawler.output.safe_markup import clean_html, security_metas
@@ -36,13 +33,11 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.rules import SiteRules
-from denoise_crawler.rules.selectors import selector_of
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
 CHOICES = (KEEP, LEAVE)
 REFERENCES = "references"
-CHANGES = NO_CHANGES, MARK_UNCHANGED, DROP_UNCHANGED = "no", "mark", "drop"
 
 
 def _text(content: Content) -> str:
@@ -62,13 +57,7 @@ def _html(content: Content) -> str:
 
 
 def _blocks(content: Content) -> BlockList:
-    dicts = to_dicts(content.blocks)
-    if content.writing.selectors:
-        for written, block in zip(dicts, content.blocks, strict=True):
-            node = content.sources.get(id(block))
-            if node is not None and (selector := selector_of(content.page, node)):
-                written["selector"] = selector
-    return dicts
+    return to_dicts(content.blocks)
 
 
 FORMS: dict[str, Callable[[Content], str | BlockList]] = {
@@ -95,12 +84,6 @@ class Writing(OptionTable):
     form: str = option("DENOISE_FORM", "text", one_of(FORMS), "the form of the text", empty_is_default=True)
     """The [format](output.md#forms) of the text. With `blocks` the field holds a list of dicts."""
 
-    more_forms: tuple[str, ...] = option(
-        "DENOISE_MORE_FORMS", (), some_of(FORMS), "other forms of the same page, with commas between their names"
-    )
-    """Fill `CleanPage.forms` with the text in these formats as well, such as `["markdown", "html"]`. The page is
-    judged and read once. To get them in your own items, name `forms` in `DENOISE_EXTRA_FIELDS`."""
-
     extractor: str | None = option(
         "DENOISE_EXTRACTOR",
         None,
@@ -125,17 +108,14 @@ class Writing(OptionTable):
     `{"low_confidence": "unsure"}`. About seven of ten pages are above `0.9`. Only `fusion` and `one_look` say
     how sure they are."""
 
-    low_confidence: str = option("DENOISE_LOW_CONFIDENCE", MARK, TEXT)
+    low_confidence: str = option("DENOISE_LOW_CONFIDENCE", MARK, one_of(ACTIONS))
     """What becomes of unsure pages:
 
     - `mark`: they are marked, and counted in the [stats](stats.md).
     - `drop`: their items are dropped, as by a pipeline that raises `DropItem`. Items with a text of their own
       stay.
-    - `render`: a browser fetches the page again before the spider sees it. This needs `denoise_crawler.Rendering`
-      in `ADDONS`. A page that is still unsure is marked.
-    - The name of an [extractor](extractors.md), or a function as `module:function` from URL and HTML to a text: it
-      writes the text of the whole page. `method` is then `fusion/trafilatura`, for example. If it fails or writes
-      nothing, our own text stays."""
+
+    A browser can fetch such a page again first: see [rendering](contrib.md#rendering)."""
 
     links: str = option(
         "DENOISE_LINKS",
@@ -149,10 +129,6 @@ class Writing(OptionTable):
     pictures: str = option("DENOISE_PICTURES", KEEP, one_of(CHOICES), "leave: no pictures")
     """`leave` leaves out pictures and embedded videos and posts."""
 
-    selectors: bool = option("DENOISE_SELECTORS", False, FLAG, "say where each of the blocks stands in the page")
-    """Each dict of `blocks` has the `selector` (CSS) that finds the element it was made of, and no other element
-    of the page. It is left out where there is no short one, and of a block that `DENOISE_MAX_CHARS` cut."""
-
     front_matter: bool = option("DENOISE_FRONT_MATTER", False, FLAG, "Markdown begins with the metadata in YAML")
     """Markdown begins with the page's metadata [in YAML](output.md#forms)."""
 
@@ -163,7 +139,7 @@ class Writing(OptionTable):
     alone; `CleanPage.truncated` is then true and `next_part` says which part goes on. `blocks` are measured as
     Markdown. Metadata in front of Markdown do not count."""
 
-    part: int = option("DENOISE_PART", 1, whole_number(1), "which part of a text that --max-chars cuts")
+    part: int = 1
     """Which part of a text that is cut. A part behind the last one is empty."""
 
     more_metadata: bool = option(
@@ -183,26 +159,16 @@ class Writing(OptionTable):
     json_ld: bool = option("DENOISE_JSON_LD", False, FLAG)
     """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
 
-    changes: str = option("DENOISE_CHANGES", NO_CHANGES, one_of(CHANGES))
-    """`mark`: fill `content_hash`, `near_duplicate_of`, `soft_404` and `unchanged` of `CleanPage`. To get them in
-    your own items, name them in `DENOISE_EXTRA_FIELDS`. `drop`: the same, and items of unchanged pages are
-    dropped. `no`: neither."""
-
-    history: str | None = None
-    """The file that remembers pages from one run to the next; without one, nothing is ``unchanged``."""
-
-    history_pages: int = option("DENOISE_CHANGES_PAGES", MAX_PAGES, whole_number(1))
-    """How many pages are remembered from one crawl to the next, those that were seen last. They are in a file
-    beside `DENOISE_STORE`, whose name ends in `.pages`."""
-
     @property
     def reads_elements(self) -> bool:
         """Whether a page is written from the elements of its tree: as anything but text and metadata."""
         data = self.explain or self.records or self.fields or self.json_ld
-        return self.form != "text" or self.extractor is not None or bool(self.more_forms) or data
+        return self.form != "text" or self.extractor is not None or data
 
     def check(self) -> None:
-        """Raise ExtractorError or LowConfidenceError if what is asked for cannot be done."""
+        """Raise ExtractorError, LowConfidenceError or ValueError if what is asked for cannot be done."""
+        if self.part < 1:
+            raise ValueError(f"part is {self.part}: parts of a text begin with 1")
         extractors.check(self.extractor, self.extractor_options)
         check_low_confidence(self.min_confidence, self.low_confidence)
 
@@ -216,15 +182,10 @@ class Content:
     writing: Writing = field(default_factory=Writing)
     page_type: str | None = ""
     is_cut: bool = field(default=False, init=False)
-    sources: dict[int, int] = field(default_factory=dict, init=False)  # the element of each block, by its id
 
     def written(self) -> Any:
         """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
         return FORMS[self.writing.form](self)
-
-    def written_more(self) -> dict[str, Any] | None:
-        """Return the content in the other forms that are asked for; None if none is."""
-        return {form: FORMS[form](self) for form in self.writing.more_forms} or None
 
     def part_of(self, text: str) -> str:
         """Return the part of a text that is asked for, all of it without a limit."""
@@ -262,10 +223,7 @@ class Content:
 
         links, pictures = (one != LEAVE for one in (self.writing.links, self.writing.pictures))
         posts = posts_of(self.page, self.page_type)
-        builder = Builder(self.page, self.noise, posts, links=links, pictures=pictures)
-        blocks = builder.build()
-        self.sources = dict(zip(map(id, blocks), builder.sources, strict=True))
-        return blocks
+        return Builder(self.page, self.noise, posts, links=links, pictures=pictures).build()
 
 
 def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from html import unescape
 from typing import Any, NamedTuple, TypeAlias
 
@@ -35,7 +34,7 @@ _OTHER_WORK = re.compile(
     r"(?:product|videoobject|event|course|book|movie|softwareapplication|dataset)$", re.IGNORECASE
 )
 _WRAPPER = re.compile(r"(?:page)$", re.IGNORECASE)
-_OPENING_WRAPPER = re.compile(r"<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[")
+_OPENING_WRAPPER = re.compile(r"<!--|(?:(?://|/\*)\s*)?<!\[CDATA\[(?:\s*\*/)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,10 @@ def declarations_of(page: Page) -> Declarations:
     left = MAX_JSON_LD_CHARACTERS
     for meta in said.metas:
         _add_meta(meta, metas)
+    if page.tree is not None and any(not meta.content and (meta.property or meta.name) for meta in said.metas):
+        for element in page.tree.iterfind(".//meta[@value]"):  # as some systems write it in place of the content
+            name = element.get("property") or element.get("name") or ""
+            _add_meta(Meta(name, "", "", "", element.get("value", "")), metas)
     for kind, script in said.scripts:
         if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)
@@ -104,9 +107,14 @@ def _add_meta(meta: Meta, metas: dict[str, list[str]]) -> None:
 
 
 def _parse_json(text: str) -> Any:
-    """Parse JSON, tolerating the comments around it and raw newlines that are common; None if it is invalid."""
-    text = _strip_wrapping(_strip_wrapping(text))
-    decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, partial(json.loads, strict=False))
+    """Return the first value in a text of JSON, None if it is invalid.
+
+    Comments around it and raw newlines in it are common, and so is more behind it.
+    """
+    text = text.strip()
+    while opening := _OPENING_WRAPPER.match(text):
+        text = text[opening.end() :].lstrip()
+    decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, _first_value)
     for decode in decoders:
         try:
             return decode(text)
@@ -115,17 +123,8 @@ def _parse_json(text: str) -> Any:
     return None
 
 
-def _strip_wrapping(text: str) -> str:
-    """Strip one comment or CDATA mark, or a semicolon, from each end, in linear time."""
-    text = text.strip()
-    if opening := _OPENING_WRAPPER.match(text):
-        text = text[opening.end() :].lstrip()
-    if text.endswith(("-->", ";")):
-        return text.removesuffix("-->").removesuffix(";").rstrip()
-    inner = text.removesuffix("*/").rstrip()
-    if inner.endswith("]]>"):
-        return inner.removesuffix("]]>").rstrip().removesuffix("//").removesuffix("/*").rstrip()
-    return text
+def _first_value(text: str) -> Any:
+    return json.JSONDecoder(strict=False).raw_decode(text)[0]
 
 
 def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
@@ -151,12 +150,36 @@ def _find_main_work(items: list[Item], url: str) -> Item:
     return {}
 
 
-def has_type(item: Item, pattern: re.Pattern[str]) -> bool:
-    """Tell whether an item has a type that ``pattern`` finds."""
+def nested_items(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield JSON-LD ``items`` and those inside them, each once.
+
+    Example:
+        >>> [item["@type"] for item in nested_items([{"@type": "Product", "offers": [{"@type": "Offer"}]}])]
+        ['Product', 'Offer']
+    """
+    seen: set[int] = set()
+    waiting: list[Any] = list(items)[::-1]
+    left = _MOST_VALUES
+    while waiting and left > 0:
+        value = waiting.pop()
+        left -= 1
+        if isinstance(value, list):
+            waiting.extend(reversed(value[:left]))
+        elif isinstance(value, dict) and id(value) not in seen:
+            seen.add(id(value))
+            yield value
+            waiting.extend(reversed(value.values()))
+
+
+def types_of(item: Item) -> tuple[str, ...]:
+    """Return the types of an item."""
     kinds = item.get("@type")
-    return any(
-        isinstance(kind, str) and pattern.search(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])
-    )
+    return tuple(kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str))
+
+
+def has_type(item: Item, pattern: re.Pattern[str]) -> bool:
+    """Return True if ``pattern`` finds a type of an item."""
+    return any(map(pattern.search, types_of(item)))
 
 
 def strings(*values: Any) -> list[str]:
@@ -299,7 +322,7 @@ def _of_items(items: list[dict[str, Any]]) -> Iterator[tuple[int, str]]:
 
 def _inside(item: dict[str, Any], field: int, within: int) -> Iterator[tuple[Any, int, int]]:
     """Yield the values of an item, each with the field of its strings and of what is in it."""
-    types = _types(item.get("@type"))
+    types = types_of(item)
     if "PropertyValue" in types:
         yield f"{item.get('name', '')} {item.get('value', '')}", RECORD, NOTHING
         return
@@ -311,10 +334,6 @@ def _inside(item: dict[str, Any], field: int, within: int) -> Iterator[tuple[Any
             yield value, field, within
         elif key not in _ASIDE:
             yield (value, *_meaning(key, within, types))
-
-
-def _types(kinds: Any) -> tuple[str, ...]:
-    return tuple(kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str))
 
 
 def _context(types: Iterable[str], within: int) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pickle
 from array import array
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import getsizeof
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+from cachetools import LRUCache
 
 from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page
@@ -130,8 +132,6 @@ def _print_of(html: str | bytes) -> tuple[int, int]:
 class PageWindow(Generic[Key, T]):
     """What was made of the pages used last. At least one is kept, whatever its size.
 
-    A crawl and its worker make the same calls in the same order. So the crawl knows what the worker still has.
-
     Args:
         pages: How many there may be.
         characters: How many characters of HTML they may have.
@@ -147,29 +147,21 @@ class PageWindow(Generic[Key, T]):
     """
 
     def __init__(self, pages: int = WINDOW_PAGES, characters: int = WINDOW_CHARACTERS) -> None:
-        self._pages: OrderedDict[Key, tuple[int, T]] = OrderedDict()
-        self._characters, self._most_pages, self._most_characters = 0, pages, characters
+        self._cache: LRUCache[Key, tuple[int, T]] = LRUCache(characters, lambda entry: entry[0])
+        self._least, self._most = characters // pages, characters
 
     def get(self, key: Key) -> T | None:
         """Return what is kept of a page, None if it was dropped or never added."""
-        return self._pages[key][1] if self.has(key) else None
+        entry = self._cache.get(key)
+        return None if entry is None else entry[1]
 
     def has(self, key: Key) -> bool:
         """Return True if a page is there; then it has been used now."""
-        if key not in self._pages:
-            return False
-        self._pages.move_to_end(key)
-        return True
+        return self._cache.get(key) is not None
 
     def add(self, key: Key, characters: int, value: T) -> None:
         """Add a page that is not there; drop the oldest pages that are too many."""
-        self._pages[key] = characters, value
-        self._characters += characters
-        while len(self._pages) > 1 and (
-            len(self._pages) > self._most_pages or self._characters > self._most_characters
-        ):
-            _, (dropped, _) = self._pages.popitem(last=False)
-            self._characters -= dropped
+        self._cache[key] = min(max(characters, self._least), self._most), value
 
 
 class HeldPages:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
 
+from denoise_crawler.page.bylines import authors_beside, date_beside, is_own_address, names_in
+from denoise_crawler.page.dates import dates_in_address, iso_date
 from denoise_crawler.page.declarations import (
     MAX_VALUES,
     Declarations,
@@ -19,15 +22,16 @@ from denoise_crawler.page.declarations import (
     strings,
     without_markup,
 )
-from denoise_crawler.page.headline import authors_beside, date_beside, headline_of, iso_date, letters, site_names
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.self_description import SelfDescription
-from denoise_crawler.page.text import without_controls
+from denoise_crawler.page.text import letters, without_controls
+from denoise_crawler.page.titles import headline_of, site_names
 
 _MAX_TIME_ELEMENTS = 1_000
 _BEFORE_THE_WEB = "1991"  # the first of January 1970 is a clock that was never set
 _DATE_METAS = (
-    *("article:published_time", "og:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
+    *("article:published_time", "og:article:published_time", "og:published_time", "datepublished"),
+    *("parsely-pub-date", "sailthru.date"),
     *("dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date", "dcterms.date"),
     *("citation_publication_date", "citation_online_date", "citation_date", "pubdate", "publishdate"),
     *("publish-date", "publish_date", "publish_time", "published_date", "publication_date", "pub_date", "date"),
@@ -36,8 +40,13 @@ _MODIFIED = (
     *("article:modified_time", "og:updated_time", "datemodified", "dc.date.modified", "dcterms.modified"),
     *("lastmod", "last-modified", "revised"),
 )
+_MAX_ANCESTORS, _LONGEST_CLASS = 12, 500
+_CONTENT = ("article", "main")
+_OTHERS = re.compile(
+    r"\b(?:comments?|repl(?:y|ies)|respond|cards?|related|teasers?|recommend\w*|widgets?|sidebar|most-read)\b",
+    re.IGNORECASE,
+)
 _PROPERTIES = etree.XPath("/descendant::*/@itemprop")
-_IN_ADDRESS = re.compile(r"/((?:19|20)\d{2})[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/-])")
 
 
 def published(page: Page, declared: Declarations) -> str | None:
@@ -54,23 +63,63 @@ def _first_date(texts: Iterable[str]) -> str | None:
     return first(date for date in map(iso_date, texts) if date and date > _BEFORE_THE_WEB)
 
 
-def _published(page: Page, said: SelfDescription, declared: Declarations) -> Iterator[str]:
+def _published(page: Page, described: SelfDescription, declared: Declarations) -> Iterator[str]:
     work = declared.work
     yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _DATE_METAS:
         if name in declared.metas:
             yield from declared.metas[name]
     yield from strings(*(item.get("datePublished") for item in declared.wrappers))
-    yield from _values(said.dates)
-    if times := said.times[:_MAX_TIME_ELEMENTS]:
-        yield from _values(time for time in times if time.get("pubdate") is not None)
-        yield from _values(time for time in times if _has_ancestor(time, "article", "main"))
-        if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
-            yield from distinct
-    yield from _in_address(page.url)
-    if beside := date_beside(page):
-        yield beside
+    yield from _values(described.dates)
+    times = _own_times(page, described)
+    yield from _values(time for time in times if time.get("pubdate") is not None)
+    in_address = list(dates_in_address(page.url))
+    shown = [*filter(None, [date_beside(page)]), *_shown_in(times)]
+    yield from (one for one in shown if not in_address or _days_between(one, in_address[0]) <= 1)
+    yield from in_address
     yield from strings(work.get("dateModified"))
+    if page.tree is not None:
+        yield from _values(_with_property(page.tree, "dateModified"))
+
+
+def _shown_in(times: list[_Element]) -> Iterator[str]:
+    yield from _values(time for time in times if next(time.iterancestors(*_CONTENT), None) is not None)
+    if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
+        yield from distinct
+
+
+def _days_between(text: str, other: str) -> int:
+    days = [date.fromisoformat(iso[:10]) for iso in map(iso_date, (text, other)) if iso]
+    return abs((days[0] - days[1]).days) if len(days) == 2 else 0
+
+
+def _own_times(page: Page, described: SelfDescription) -> list[_Element]:
+    """Return the ``time`` elements that may be the page's own: none of a teaser, a comment or another article."""
+    elements = described.times[:_MAX_TIME_ELEMENTS]
+    times = [time for time in elements if next(time.iterancestors("aside", "nav"), None) is None]
+    times = [
+        time
+        for time in times
+        if all(is_own_address(page, link.get("href", "")) for link in time.iterancestors("a"))
+    ]
+    articles = {_article_of(heading) for heading in described.headings[:MAX_VALUES]} - {None}
+    if articles:
+        times = [time for time in times if _article_of(time) in (None, *articles)]
+    return [time for time in times if not _is_of_others(time)]
+
+
+def _article_of(element: _Element) -> _Element | None:
+    return next(element.iterancestors("article"), None)
+
+
+def _is_of_others(element: _Element) -> bool:
+    """Return True if an element stands in what is named as a comment, a teaser or the like."""
+    for above in islice(element.iterancestors(), _MAX_ANCESTORS):
+        if above.tag in (*_CONTENT, "body"):
+            break
+        if _OTHERS.search(f"{above.get('class', '')} {above.get('id', '')}"[:_LONGEST_CLASS]):
+            return True
+    return False
 
 
 def _modified(root: _Element, declared: Declarations) -> Iterator[str]:
@@ -86,22 +135,12 @@ def _with_property(root: _Element, name: str) -> list[_Element]:
     return [attribute.getparent() for attribute in attributes if attribute == name][:MAX_VALUES]
 
 
-def _in_address(url: str) -> Iterator[str]:
-    if found := _IN_ADDRESS.search(url):
-        yield "-".join(found.groups())
-
-
-def _has_ancestor(element: _Element, *tags: str) -> bool:
-    return next(element.iterancestors(*tags), None) is not None
-
-
 def _values(elements: Iterable[_Element]) -> Iterator[str]:
     for element in islice(elements, MAX_VALUES):
         yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
 
 
-_MAX_NAME_CHARACTERS = 200
-_MAX_WORDS = 5  # of a name
+_MOST_LINKED = 4  # authors
 _MAX_LEVELS = 3  # that the link of another author of the same page is away
 _AUTHOR_METAS = (
     *("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author"),
@@ -109,19 +148,6 @@ _AUTHOR_METAS = (
 )
 _NAMES = etree.XPath("descendant::*[@itemprop='name']")
 _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline|journalist[a-z]*)/[^/?#]")
-_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
-_BY = re.compile(
-    r"(?:(?:written|posted|published|story|text|words|more\s+(?:stories|posts|articles))\s+)?(?:by|por|par)[:\s]\s*|"
-    r"(?:text|texte|texto|tekst|autor|author|auteur|från|von|di|av|af|door)(?:\s*:\s*|\s+(?=\w+\s+\w+))",
-    re.IGNORECASE,
-)
-_BETWEEN = re.compile(r"\s*[,，、]\s*(?:and\s+)?|\s+(?:and|und|et|y|e|og|och|en|i|&|\+|/|\|)\s+", re.IGNORECASE)
-_OFFICE = re.compile(
-    r"\b(?:editors?|reporters?|correspondents?|writers?|journalists?|contributors?|columnists?|producers?|staff|"
-    r"chief|director|analyst|critic|phd|ph\.d|md|redakteur(?:in)?|redaktion|korrespondent(?:in)?|journaliste?|"
-    r"redactora?|corresponsal|periodista|rédact\w+|correspondante?)\b",
-    re.IGNORECASE,
-)
 
 
 def authors_of(page: Page, declared: Declarations) -> str | None:
@@ -143,37 +169,8 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
     return unnamed
 
 
-def names_in(text: str) -> list[str]:
-    """Return the names in a byline: several by their "and" or commas, without "By" and titles of office.
-
-    Example:
-        >>> names_in("By Ann Lee and Bo Ek, Senior Editor"), names_in("https://a.example/ann")
-        (['Ann Lee', 'Bo Ek'], [])
-    """
-    if not text or len(text) > _MAX_NAME_CHARACTERS or _looks_like_url(text):
-        return []
-    text = text[found.end() :] if (found := _BY.match(text)) else text
-    return [name for part in text.split(";") for name in _names_of_part(part.strip())]
-
-
-def _looks_like_url(text: str) -> bool:
-    """Tell whether an address stands in a text; nearly all end at its marks."""
-    return ("." in text or "/" in text or "@" in text) and _LOOKS_LIKE_URL.search(text) is not None
-
-
-def _names_of_part(text: str) -> list[str]:
-    """Part a text where that gives several names of two words or more; else return it whole, if it is a name."""
-    parts = [part.strip() for part in _BETWEEN.split(text)]
-    people = [part for part in parts if 2 <= len(part.split()) <= _MAX_WORDS and not _OFFICE.search(part)]
-    if len(people) > 1 or (people and all(part in people or _OFFICE.search(part) for part in parts)):
-        return people
-    head, _, rest = text.partition(",")
-    name = head.strip() if _OFFICE.search(rest) else text
-    return [name] if len(letters(name)) > 1 and not _OFFICE.fullmatch(name) else []
-
-
 def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
-    said, work, metas = page.once(self_description_of), declared.work, declared.metas
+    described, work, metas = page.once(self_description_of), declared.work, declared.metas
     yield strings(*declared.resolved(work.get("author") or work.get("creator")))
     for name in _AUTHOR_METAS:
         if name in metas:
@@ -181,11 +178,18 @@ def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
     yield chain.from_iterable(
         map(without_markup, values) for name, values in metas.items() if name.endswith((".author", ":author"))
     )
-    yield _texts(_neighbours(said.authors))
-    yield _texts(_neighbours(said.author_links))
-    yield _texts(_neighbours([link for address, link in said.author_pages if _AUTHOR_PAGE.search(address)]))
+    yield _texts(_neighbours([one for one in described.authors if not _is_of_others(one)]))
+    yield _few(_texts(_neighbours(described.author_links)))
     if beside := authors_beside(page):
-        yield [beside]
+        yield beside
+    pages = [link for address, link in described.author_pages if _AUTHOR_PAGE.search(address)]
+    yield _few(_texts(_neighbours(pages)))
+
+
+def _few(texts: Iterable[str]) -> list[str]:
+    """Return the texts of links if these are few: more of them are those of all who write for the site."""
+    names = list(texts)
+    return names if len(set(names)) <= _MOST_LINKED else []
 
 
 def _neighbours(elements: list[_Element]) -> list[_Element]:

@@ -19,6 +19,7 @@ __all__ = [
     "counted",
     "hash32",
     "hash64",
+    "letters",
     "load_dictionary",
     "printable",
     "without_controls",
@@ -31,6 +32,7 @@ KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}{KANA}]")
 _WORD = re.compile(r"[^\W_]+")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
 _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
@@ -39,6 +41,16 @@ _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run o
 def collapse_spaces(text: str) -> str:
     """Turn every run of white space into one space and strip both ends."""
     return " ".join(text.split())
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of ``text`` in lower case.
+
+    Example:
+        >>> letters("The Ellery Post, No. 7")
+        'theellerypostno7'
+    """
+    return _NO_LETTERS.sub("", text.casefold())
 
 
 def printable(text: object, most: int = 1_000) -> str:

@@ -11,7 +11,7 @@ from lxml.etree import _Element
 
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.declarations import declarations_of, has_type
-from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.page.text import collapse_spaces, letters
 
 Item: TypeAlias = dict[str, Any]  # of JSON-LD
 _MAX_PRICE_CHARACTERS = 60
@@ -278,8 +278,8 @@ def product_fields(page: Page, page_type: str | None = None) -> dict[str, str]:
     """
     nodes, fields = page.nodes, dict[str, str]()
     declared, labelled = list(declared_values(page)), _labelled(nodes)
-    shown = _bare("".join(nodes.texts))
-    seen = (one for one in declared if one[0] not in _CODE_FIELDS or _bare(one[1]) in shown)
+    shown = letters("".join(nodes.texts))
+    seen = (one for one in declared if one[0] not in _CODE_FIELDS or letters(one[1]) in shown)
     # a code that only machines are told may be that of a variant
     for name, value in (*seen, *labelled, *declared, *_price(nodes), *_availability(nodes)):
         if name not in fields and (plain := _plain(name, value)):
@@ -287,11 +287,6 @@ def product_fields(page: Page, page_type: str | None = None) -> dict[str, str]:
     is_offer = "price" in dict(declared) or ("price" in fields and not _CODE_FIELDS.isdisjoint(dict(labelled)))
     is_product = page_type in (None, "product") or is_offer
     return {name: fields[name] for name in FIELDS if name in fields} if is_product else {}
-
-
-def _bare(text: str) -> str:
-    """Return the letters and digits of ``text``, in small letters."""
-    return "".join(filter(str.isalnum, text)).lower()
 
 
 def _plain(name: str, value: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.headline import AGO
+from denoise_crawler.page.dates import AGO
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.listings import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
 

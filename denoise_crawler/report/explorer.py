@@ -1,13 +1,18 @@
-"""A site style tree as data for the report: its nodes in columns, with their pages and texts."""
+"""The style tree of a site: where it comes from, its nodes as data, and these as a page or for Graphviz."""
 
 from __future__ import annotations
 
+import json
+import pickle
+import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
+from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.methods.style_tree.nodes import (
     ElementNode,
     QueuedNode,
@@ -18,12 +23,73 @@ from denoise_crawler.methods.style_tree.nodes import (
     styles_by_pages,
 )
 from denoise_crawler.page import Page
-from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.page.text import collapse_spaces, counted
+from denoise_crawler.report.figures import RunFigures
+from denoise_crawler.report.rendering import render_page
+from denoise_crawler.store import Store
 
 MAX_NODES = 4_000
+MAX_PAGES = 50  # of a sample
+_MAX_BYTES = 64 << 20
 _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node
 _MAX_PLACES = 50
 _MAX_NAMES = 12
+
+
+@dataclass(slots=True)
+class SiteSample:
+    """Compressed pages of one site, for its style tree and its learning curve."""
+
+    packed: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, url: str, html: str | bytes) -> None:
+        """Keep a page while there is room."""
+        if len(self.packed) < MAX_PAGES and self.size <= _MAX_BYTES:
+            self.packed.append(zlib.compress(pickle.dumps((url[:], html[:])), 1))
+            self.size += len(self.packed[-1])
+
+    def pages(self) -> Iterator[tuple[str, str | bytes]]:
+        """Yield the (url, html) of the pages in order."""
+        for packed in self.packed:
+            yield pickle.loads(zlib.decompress(packed))  # noqa: S301 - packed by this process
+
+
+def style_tree_of(
+    site: str, sample: SiteSample, choice: MethodChoice, store: Store | None
+) -> tuple[StyleTree | None, str]:
+    """Return the style tree of a site, and a note where it comes from.
+
+    Args:
+        site: The name of the site.
+        sample: Pages of the site, which are learned if the store has no tree.
+        choice: The method of the project, whose options count if it is ``style_tree``.
+        store: The store of a crawl.
+
+    Returns:
+        The tree, None if there is none; and the note, or why there is none.
+
+    """
+    method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
+    if stored := store.knowledge(site, method.store_key) if store else []:
+        try:
+            method.merge_bytes(stored[0])
+        except ValueError as error:
+            return None, f"The style tree in the store cannot be read: {error}."
+        no_words = " It keeps hashes, not words: name pages beside the store to see what nodes say."
+        return method, "The tree is the one in the store." + ("" if sample.packed else no_words)
+    for url, html in sample.pages():
+        page = Page.parse(url, html, site=site)
+        if not page.skipped:
+            method.observe(page)
+    if method.pages_known:
+        return method, f"Learned from {counted(method.pages_known, 'page')} of those given."
+    if store and not sample.packed:
+        return None, (
+            f"The store holds no style tree of this site ({method.store_key}): the method of the crawl keeps "
+            "none, or had other options. Name pages to have one learned."
+        )
+    return None, "No page of this site can be read, so there is no style tree."
 
 
 @dataclass(slots=True)
@@ -74,6 +140,52 @@ def tree_data(
     for number, page in enumerate(pages, 1):
         explored.add_page(number, page)
     return explored.data
+
+
+def tree_html(
+    data: TreeData,
+    site: str,
+    run: RunFigures,
+    pages: Sequence[Mapping[str, str | None]],
+    note: str,
+    *,
+    home: str = "",
+) -> str:
+    """Return a page on which the tree of a site can be unfolded and searched.
+
+    Args:
+        data: The nodes.
+        site: The name of the site.
+        run: What the page says of itself; the method that judged the pages beside the tree.
+        pages: The title, and if it has one the file, of each page whose texts are shown.
+        note: Where the tree comes from.
+        home: The address of the report's start page; empty if the page stands alone.
+
+    """
+    values: dict[str, Any] = {
+        "site": site,
+        "data": data,
+        "run": run,
+        "pages": list(pages),
+        "note": note,
+        "home": home,
+    }
+    return render_page("tree.html", scripts=["tree.js"], **values)
+
+
+def tree_dot(data: TreeData) -> str:
+    """Return the tree in Graphviz's dot language: blue is kept, grey goes, dashed are sequences of children."""
+    lines = [
+        "digraph style_tree {",
+        "rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10, style=filled];",
+    ]
+    for row, parent in enumerate(data.parents):
+        label = f"{data.labels[data.names[row]]}\n{data.importance[row]:.2f} · {counted(data.counts[row], 'page')}"
+        colour = "#d3e3ff" if data.peaks[row] >= data.threshold else "#cecece"
+        style = ', style="filled,dashed"' if data.styles[row] else ""
+        lines.append(f'n{row} [label={json.dumps(label, ensure_ascii=False)}, fillcolor="{colour}"{style}];')
+        lines += [f"n{parent} -> n{row};"] if parent >= 0 else []
+    return "\n".join([*lines, "}", ""])
 
 
 class _Explorer:

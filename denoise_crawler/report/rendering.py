@@ -4,48 +4,56 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import needs
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.output.explanation import SURE, JudgedBlock, blocks, doubts, first_reasons
+from denoise_crawler.output.explanation import SURE, BlockVerdict, doubts, explained_blocks
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import counted
-from denoise_crawler.rules.selectors import selector_of
+from denoise_crawler.rules.unique_selector import selector_of
 
 with needs("commands"):
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-_ASSETS = "assets"
+_ASSETS = Path(__file__).parent / "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 def render_page(
-    template: str, *, scripts: Iterable[str] = (), remote: bool = False, connect: str = "'none'", **values: Any
+    template: str,
+    templates: Path | None = None,
+    *,
+    scripts: Iterable[str] = (),
+    remote: bool = False,
+    connect: str = "'none'",
+    **values: Any,
 ) -> str:
     """Return a page of the report.
 
     Args:
         template: The file name of the template.
+        templates: Where templates and scripts are looked for before those of the report.
         scripts: The file names of our scripts for the page.
         remote: Whether painted pages may fetch style sheets and pictures.
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
 
     """
-    script = "\n".join(_asset(name) for name in scripts)
-    ours = {"style": Markup(_asset("report.css")), "script": Markup(script)}  # noqa: S704 - our own files
+    environment = _environment(templates)
+    script = "\n".join(_source(environment, name) for name in scripts)
+    ours = {"style": Markup(_source(environment, "report.css")), "script": Markup(script)}  # noqa: S704 - our own files
     rules = policy(script, remote=remote, connect=connect)
-    return _environment().get_template(template).render(**ours, policy=rules, remote=remote, **values)
+    return environment.get_template(template).render(**ours, policy=rules, remote=remote, **values)
 
 
 def policy(script: str, *, remote: bool = False, connect: str = "'none'") -> str:
@@ -107,8 +115,8 @@ def size(value: int) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    loader = PackageLoader("denoise_crawler.report", _ASSETS)
+def _environment(templates: Path | None) -> Environment:
+    loader = FileSystemLoader([*filter(None, [templates]), _ASSETS])
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -117,9 +125,9 @@ def _environment() -> Environment:
     return environment
 
 
-@cache
-def _asset(name: str) -> str:
-    return (files("denoise_crawler.report") / _ASSETS / name).read_text("utf-8")
+def _source(environment: Environment, name: str) -> str:
+    assert environment.loader is not None  # noqa: S101 - it is made with one
+    return environment.loader.get_source(environment, name)[0]
 
 
 NODE = "data-node"  # not data-denoise-…: the painted page keeps such marks for itself
@@ -166,8 +174,8 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
 
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
-    found, text = list(blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
-    listed = list(_listed(page, judgement, found[:MAX_BLOCKS]))
+    found, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
+    listed = [_listed(page, node, verdict) for node, verdict in found[:MAX_BLOCKS]]
     lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()
     painted = _paint(page, judgement, cleaned, remote=remote)
     more_blocks, more_lines = len(found) - len(listed), len(text.splitlines()) - len(lines)
@@ -175,12 +183,9 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
     return PageView(painted, listed, more_blocks, lines, more_lines, judgement.confidence, doubts_of_page)
 
 
-def _listed(page: Page, judgement: Judgement, found: list[JudgedBlock]) -> Iterator[ListedBlock]:
-    reason = first_reasons(judgement)
-    for block in found:
-        element = page.nodes.parents[block.node]
-        selector = selector_of(page, element)
-        yield ListedBlock(element, block.text, block.kept, block.score, reason(block.node), selector)
+def _listed(page: Page, node: int, verdict: BlockVerdict) -> ListedBlock:
+    element = page.nodes.parents[node]
+    return ListedBlock(element, **verdict, selector=selector_of(page, element))
 
 
 def _paint(page: Page, judgement: Judgement, cleaned: Cleaned, *, remote: bool) -> str:

@@ -6,22 +6,22 @@ import re
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
+from denoise_crawler.batch.workers import Caller, Task, open_workers, run_in_order
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.report.figures import Chart, PageFigures, RunFigures, SiteFigures, findings
 from denoise_crawler.report.rendering import render_page
 from denoise_crawler.report.site_writer import Frame, Place, SampledSites, SiteWriter, sample_sites
-from denoise_crawler.workers import Task, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from denoise_crawler.methods import MethodChoice
     from denoise_crawler.report.site_writer import SitedPages
     from denoise_crawler.store import Store, StoredSite
-    from denoise_crawler.workers.pool import Run
 
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000
@@ -88,11 +88,13 @@ class _Report:
         store = plan.store.path if plan.store else None
         bounds, known = plan.bounds, gathered.known
         frame = Frame(self.folder, self.run, plan.choice, known, store, bounds.nodes, plan.remote)
-        with running(partial(SiteWriter, frame), plan.workers, SiteWriter.close) as do:
-            self._judge(gathered, do)
+        make = partial(SiteWriter, frame)
+        with open_workers(make, plan.workers, end=SiteWriter.close) as workers:
+            self._judge(gathered, workers)
             detailed = [site for site in self.sites.values() if site.detailed]
-            tasks = (Task(SiteWriter.write_site, (site, gathered.samples.get(site.name))) for site in detailed)
-            self.sites |= {site.name: site for site in do(tasks)}
+            calls = ((SiteWriter.write_site, site, gathered.samples.get(site.name)) for site in detailed)
+            tasks = (Task(methodcaller("call", *call)) for call in calls)
+            self.sites |= {site.name: site for site in run_in_order(tasks, workers)}
         self.run.sites = sorted(self.sites.values(), key=lambda site: (-site.doubt, -site.pages))
         self.run.worth_a_look = findings(self.run.sites)
         start = render_page("index.html", run=self.run, remote=plan.remote, charts=[plan.feed])
@@ -108,7 +110,7 @@ class _Report:
             site.waiting, site.known_by = stored.waiting, stored.known_by
         return site
 
-    def _judge(self, gathered: SampledSites, do: Run) -> None:
+    def _judge(self, gathered: SampledSites, workers: Sequence[Caller]) -> None:
         """Have all pages judged, and count them in their order."""
         under_way: deque[SiteFigures] = deque()
 
@@ -118,9 +120,10 @@ class _Report:
                     site = self.sites[name]
                     site.pages += 1
                     under_way.append(site)
-                    yield Task(SiteWriter.judge, (name, url, html, self._place(site, gathered)), about=url)
+                    place = self._place(site, gathered)
+                    yield Task(methodcaller("call", SiteWriter.judge, name, url, html, place))
 
-        for figures in do(tasks()):
+        for figures in run_in_order(tasks(), workers):
             _count(under_way.popleft(), figures)
 
     def _place(self, site: SiteFigures, gathered: SampledSites) -> Place | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 import re
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +11,11 @@ from typing import Any
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
-from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
-from denoise_crawler.page.text import counted, hash64
+from denoise_crawler.page.text import hash64
 from denoise_crawler.report.charts import over_time
-from denoise_crawler.report.explorer import tree_data
+from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data, tree_html
 from denoise_crawler.report.figures import (
     PageFigures,
     RunFigures,
@@ -35,28 +32,6 @@ from denoise_crawler.store.shared import StoredKnowledge
 # --- the first reading of the pages: it learns their sites and keeps a sample of each
 
 SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
-
-MAX_PAGES = 50
-_MAX_BYTES = 64 << 20
-
-
-@dataclass(slots=True)
-class SiteSample:
-    """Compressed pages of one site, for its style tree and its learning curve."""
-
-    packed: list[bytes] = field(default_factory=list)
-    size: int = 0
-
-    def add(self, url: str, html: str | bytes) -> None:
-        """Keep a page while there is room."""
-        if len(self.packed) < MAX_PAGES and self.size <= _MAX_BYTES:
-            self.packed.append(zlib.compress(pickle.dumps((url[:], html[:])), 1))
-            self.size += len(self.packed[-1])
-
-    def pages(self) -> Iterator[tuple[str, str | bytes]]:
-        """Yield the (url, html) of the pages in order."""
-        for packed in self.packed:
-            yield pickle.loads(zlib.decompress(packed))  # noqa: S301 - packed by this process
 
 
 @dataclass(slots=True)
@@ -87,44 +62,6 @@ def sample_sites(
             continue
     denoiser.save()
     return found
-
-
-def style_tree_of(
-    site: str, sample: SiteSample | None, options: Mapping[str, object], store: Store | None
-) -> tuple[StyleTree | None, str]:
-    """Return the style tree of a site, and a note where it comes from.
-
-    Args:
-        site: The name of the site.
-        sample: Pages of the site, which are learned if the store has no tree.
-        options: The options of the method.
-        store: The store of a crawl.
-
-    Returns:
-        The tree, None if there is none; and the note, or why there is none.
-
-    """
-    method = StyleTree(**options)  # type: ignore[arg-type]
-    stored = store.knowledge(site, method.store_key) if store else []
-    if stored:
-        try:
-            method.merge_bytes(stored[0])
-        except ValueError as error:
-            return None, f"The style tree in the store cannot be read: {error}."
-        no_words = " It keeps hashes, not words: name pages beside the store to see what nodes say."
-        return method, "The tree is the one in the store." + ("" if sample else no_words)
-    for url, html in sample.pages() if sample else ():
-        page = Page.parse(url, html, site=site)
-        if not page.skipped:
-            method.observe(page)
-    if method.pages_known:
-        return method, f"Learned from {counted(method.pages_known, 'page')} of those given, for this report."
-    if store and not sample:
-        return None, (
-            "The store holds no style tree of this site: the method of the crawl keeps none. Name pages beside "
-            "the store to have one learned."
-        )
-    return None, "No page of this site can be read, so there is no style tree."
 
 
 _NOTHING = PageView("", [])
@@ -223,21 +160,20 @@ class SiteWriter:
         self._write(name, "page.html", scripts=["page.js"], **shown)
 
     def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
-        choice = self._frame.choice
-        options = choice.options if choice.name == StyleTree.name else {}
-        tree, note = style_tree_of(site.name, sample, options, self._store)
+        sample = sample or SiteSample()
+        tree, note = style_tree_of(site.name, sample, self._frame.choice, self._store)
         if tree is None:
             site.tree_note = note
             return
-        shown = [page for page in site.shown if not page.skipped and not page.error]
-        files = {page.url: (page.title or page.url, page.file) for page in shown}
-        sampled = {url: html for url, html in (sample.pages() if sample else ()) if url in files}
+        files = {page.url: page for page in site.shown if not page.skipped and not page.error}
+        sampled = {url: html for url, html in sample.pages() if url in files}
         pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
         data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
-        links = [{"title": files[page.url][0], "file": files[page.url][1]} for page in pages]
+        shown = [files[page.url] for page in pages]
+        links = [{"title": page.title or page.url, "file": page.file} for page in shown]
         site.tree_nodes = len(data.parents)
-        values = {"site": site, "data": data, "pages": links, "note": note, "judged_by": choice.name}
-        self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **values)
+        html = tree_html(data, site.title, self._frame.run, links, note, home="../index.html")
+        write_below(self._frame.folder, f"{site.folder}/tree.html", html)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)

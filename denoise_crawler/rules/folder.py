@@ -1,13 +1,12 @@
 """A folder of site rules: a file for each host, one directive a line, in the format of ftr-site-config.
 
-``body: //div[@id='story']`` says where the content stands, ``strip:`` what goes. Selectors may be CSS as well.
+``body: //div[@id='story']`` selects the content, ``strip:`` what is dropped. Selectors may be CSS as well.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,34 +18,32 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.rules.selectors import compile_selector
 
 MAX_RULES = 2_000
-# Where the content stands, what goes, what stays wherever it stands.
-MARKS = BODY, STRIP, KEEP = "body", "strip", "keep"
+BODY, STRIP, KEEP = "body", "strip", "keep"  # the content, what is dropped, what is kept also in what is dropped
 VALUES = TITLE, AUTHOR, DATE = "title", "author", "date"
-WITH_SELECTOR = frozenset({*MARKS, *VALUES})
-# Written with a part of a name instead of a selector; each is a way to write ``strip``.
+# Their value is a part of a name instead of a selector; each is another form of ``strip``.
 BY_NAME = {
     "strip_id_or_class": "//*[contains(@id, {0}) or contains(@class, {0})]",
     "strip_image_src": "//img[contains(@src, {0})]",
 }
-PRUNE, TEST_URL = "prune", "test_url"
-THIS_RUN = "this run"  # where rules stand that are in no file
-OBEYED = frozenset({*WITH_SELECTOR, *BY_NAME, PRUNE})
-# Directives of the format that are known and passed over: they change the page's source or say what to fetch.
-PASSED_OVER = frozenset(
-    {TEST_URL, "test_contains", "single_page_link", "single_page_link_in_feed", "next_page_link", "tidy", "parser"}
-    | {"replace_string", "find_string", "http_header", "convert_double_br_tags", "autodetect_on_failure"}
-    | {"autodetect_next_page", "skip_json_ld", "skip_id_or_class", "strip_attr", "strip_comments", "dissolve"}
-    | {"wrap_in", "move_into", "footnotes", "native_ad_clue", "if_page_contains", "insert_detected_image"}
-    | {"src_lazy_load_attr", "requires_login", "login_uri", "login_username_field", "login_password_field"}
-    | {"login_extra_fields", "not_logged_in_xpath", "post_strip_attr", "strip_id_or_class_in_feed"}
+PRUNE = "prune"
+THIS_RUN = "this run"  # the name in place of a file's for rules of an option
+OBEYED = frozenset({BODY, STRIP, KEEP, *VALUES, *BY_NAME, PRUNE})
+# Directives of the format that are ignored: they change the source of the page or configure fetching.
+IGNORED = frozenset(
+    {"test_url", "test_contains", "single_page_link", "single_page_link_in_feed", "next_page_link"}
+    | {"tidy", "parser", "replace_string", "find_string", "http_header", "convert_double_br_tags"}
+    | {"autodetect_on_failure", "autodetect_next_page", "skip_json_ld", "skip_id_or_class", "strip_attr"}
+    | {"strip_comments", "dissolve", "wrap_in", "move_into", "footnotes", "native_ad_clue"}
+    | {"if_page_contains", "insert_detected_image", "src_lazy_load_attr", "requires_login", "login_uri"}
+    | {"login_username_field", "login_password_field", "login_extra_fields", "not_logged_in_xpath"}
+    | {"post_strip_attr", "strip_id_or_class_in_feed"}
 )
-_LINE = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<argument>.*?)\))?\s*:(?P<value>.*)", re.DOTALL)
 _QUOTES = str.maketrans("", "", "'\"")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One line of a file: what it says (``directive``), the ``value`` as it was written, and where it stands.
+    """One line of a file: its ``directive``, its ``value`` as written, the name of the file and the line's number.
 
     Example:
         >>> str(Rule("strip", "div.ad", "example.com.txt", 3))
@@ -60,7 +57,7 @@ class Rule:
 
     @property
     def selector(self) -> str:
-        """The selector, also of a rule that was written with a part of a name."""
+        """The selector, also of a rule whose value is a part of a name."""
         if pattern := BY_NAME.get(self.directive):
             return pattern.format(f"'{self.value.translate(_QUOTES)}'")
         return self.value
@@ -72,7 +69,7 @@ class Rule:
 
 @dataclass(slots=True)
 class SiteFile:
-    """The rules of a file in order, and what is wrong with its other lines."""
+    """The rules of a file in order, and a message for each invalid line."""
 
     name: str
     rules: list[Rule] = field(default_factory=list)
@@ -82,26 +79,24 @@ class SiteFile:
         """Return the rules with these directives."""
         return [rule for rule in self.rules if rule.directive in directives]
 
-    def written(self, *directives: str) -> list[Rule]:
-        """Return the rules with these directives, without those of this run."""
+    def in_file(self, *directives: str) -> list[Rule]:
+        """Return the rules with these directives that are not rules of this run."""
         return [rule for rule in self.of(*directives) if rule.file != THIS_RUN]
 
     @property
     def prunes(self) -> bool:
-        """Whether the method judges inside the body as well: the file says ``prune: yes``."""
+        """Whether the method judges inside the body as well, by ``prune: yes``."""
         return any(rule.value.lower() == "yes" for rule in self.of(PRUNE)[-1:])
 
 
 def parse_site_file(text: str, name: str = "") -> SiteFile:
-    r"""Read the lines of a file. A wrong line is named in ``problems`` and passed over.
+    r"""Parse a file of rules. An invalid line is skipped and named in ``problems``.
 
     Example:
-        >>> found = parse_site_file("body: div.story\n# a comment\nstrip //p\nstirp: p.ad", "a.example.txt")
-        >>> for rule in found.rules:
-        ...     print(rule)
+        >>> file = parse_site_file("body: div.story\n# a comment\nstrip //p\nstirp: p.ad", "a.example.txt")
+        >>> for line in [*file.rules, *file.problems]:
+        ...     print(line)
         a.example.txt, line 1: body: div.story
-        >>> for problem in found.problems:
-        ...     print(problem)
         a.example.txt, line 3: 'strip //p' has no colon
         a.example.txt, line 4: there is no directive 'stirp'; did you mean 'strip'?
     """
@@ -125,17 +120,17 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parse_line(line: str, file: str, number: int) -> Rule | None:
-    """Return the rule of a line, None for a directive that is passed over; raise ValueError if it is wrong."""
-    match = _LINE.fullmatch(line)
-    if match is None:
+    """Return the rule of a line, None for a directive that is ignored; raise ValueError if the line is invalid."""
+    before, colon, value = line.partition(":")
+    name, value = before.partition("(")[0].strip().lower(), value.strip()  # "replace_string(a): b" has an argument
+    if not colon or not name.isidentifier():
         raise ValueError(f"{line!r:.200} has no colon")
-    name, value = match["name"].lower(), match["value"].strip()
-    if name in PASSED_OVER:
+    if name in IGNORED:
         return None
     if name not in OBEYED:
         from difflib import get_close_matches  # late: most files have no such mistake
 
-        close = get_close_matches(name, sorted(OBEYED | PASSED_OVER), 1)
+        close = get_close_matches(name, sorted(OBEYED | IGNORED), 1)
         advice = f"; did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"there is no directive {name!r:.60}{advice}")
     if not value:
@@ -164,23 +159,26 @@ class SiteRules:
     """The rules of a folder, by host.
 
     The file ``example.com.txt`` is for example.com and www.example.com, ``.example.com.txt`` for all other hosts
-    below it. Of several files the one with the longest name is obeyed, alone. ``folder`` is where they lie,
-    ``texts`` are the files by the hosts in their names, ``paths`` the names as they are on disk; the rules of
-    ``everywhere`` are for all hosts. A copy for another process takes only the texts and these along.
+    below it. Of several files only the one with the longest name applies.
+
+    Attributes:
+        folder: The folder.
+        texts: The content of each file by the host in its name.
+        problems: A message for each invalid line or file.
+        everywhere: Rules for all hosts.
     """
 
     folder: str = ""
     texts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    paths: dict[str, str] = field(default_factory=dict)
     everywhere: list[Rule] = field(default_factory=list)
     _files: dict[str, SiteFile] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, folder: str | Path) -> SiteRules:
-        """Read all files of a folder; an empty text stands for no rules.
+        """Read all files of a folder; an empty name means no rules.
 
-        What is wrong in a file is one line of ``problems``, and passed over.
+        An invalid line or file is skipped and named in ``problems``.
 
         Raises:
             RulesError: The folder cannot be read.
@@ -218,20 +216,15 @@ class SiteRules:
         """Return True if there is any rule."""
         return bool(self.texts or self.everywhere)
 
-    def __getstate__(self) -> tuple[str, dict[str, str], list[Rule]]:
-        """Return what another process needs; it has been told of problems already."""
-        return self.folder, self.texts, self.everywhere
-
-    def __setstate__(self, state: tuple[str, dict[str, str], list[Rule]]) -> None:
-        """Take what :meth:`__getstate__` gave."""
-        self.folder, self.texts, self.everywhere = state
-        self.problems, self.paths, self._files = [], {}, {}
+    def __reduce__(self) -> tuple[type[SiteRules], tuple[str, dict[str, str], list[str], list[Rule]]]:
+        """Pickle neither the parsed files nor the problems, which this process has logged."""
+        return SiteRules, (self.folder, self.texts, [], self.everywhere)
 
     def add_everywhere(self, directive: str, selectors: Iterable[str]) -> None:
-        """Add rules for the pages of all hosts, ``strip`` or ``keep``; they stand behind those of the host's file.
+        """Add ``strip`` or ``keep`` rules for the pages of all hosts, after those of the host's file.
 
         Raises:
-            RulesError: A selector is wrong.
+            RulesError: A selector is invalid.
         """
         for selector in selectors:
             try:
@@ -266,13 +259,13 @@ class SiteRules:
         try:
             text = read_rules_file(path)
         except (OSError, UnicodeDecodeError) as error:
-            self.problems.append(printable(f"{path.name}: it is passed over, because {error}"))
+            self.problems.append(printable(f"{path.name} is ignored: {error}"))
             return
         host = host_in_name(path.name)
         if host in self.texts:
-            self.problems.append(printable(f"{path.name}: it is passed over: another file is for this host"))
+            self.problems.append(printable(f"{path.name} is ignored: another file is for this host"))
             return
-        self.texts[host], self.paths[f"{host}{SUFFIX}"] = text, path.name
+        self.texts[host] = text
         self.problems += parse_site_file(text, path.name).problems
 
 
@@ -283,10 +276,10 @@ def read_rules_file(path: Path) -> str:
     """Return the text of a file of rules.
 
     Raises:
-        OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which might never end.
+        OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which may never end.
         UnicodeDecodeError: It is not UTF-8.
     """
-    # a pipe that nobody writes to is opened at once
+    # without O_NONBLOCK, opening a pipe waits for its writer
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(number, "rb") as file:
         if not stat.S_ISREG(os.fstat(number).st_mode):
@@ -308,18 +301,8 @@ def host_in_name(file: str) -> str:
     return f".{canonical_host(host[1:])}" if host.startswith(".") else _bare(canonical_host(host))
 
 
-def file_for(host: str) -> str:
-    """Return the name of the file for a host.
-
-    Example:
-        >>> file_for("www.example.com:8000")
-        'example.com.txt'
-    """
-    return f"{_bare(without_port(host))}{SUFFIX}"
-
-
 def _names(host: str) -> Iterator[str]:
-    """Yield the names that a file for ``host`` may have, the closest first."""
+    """Yield the names that a file for ``host`` may have, the most specific first."""
     above = _bare(host)
     yield above
     while "." in above:

@@ -1,12 +1,14 @@
-"""Obeys the rules of a site: they decide about nodes before any evidence, and find the title, author and date."""
+"""Applies the rules of a site: they override the verdicts of the method, and give the title, author and date."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from lxml import etree
 
@@ -14,7 +16,7 @@ from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page import Element, Page
-from denoise_crawler.page.headline import iso_date
+from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
 from denoise_crawler.rules.folder import (
     AUTHOR,
@@ -33,6 +35,9 @@ from denoise_crawler.rules.selectors import find, find_nodes
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+SLOW_SECONDS = 1.0  # of CPU on one page: a rule that takes longer is named in a warning
 MAX_VALUE_CHARACTERS = 500
 _MAX_AUTHORS = 20
 _BY = re.compile(r"\Aby\s+", re.IGNORECASE)
@@ -40,7 +45,7 @@ _BY = re.compile(r"\Aby\s+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a rule says of a node and of all below it; ``kept`` is None where the method decides."""
+    """The verdict of a rule on a node and its descendants; ``kept`` is None where the method decides."""
 
     rule: Rule
     kept: bool | None
@@ -51,11 +56,16 @@ class Decision:
 
 
 def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[Decision | None]:
-    """Return by node what the rules of a file say; None where they say nothing.
+    """Return for each node the decision of the rules of a file, None where no rule applies.
 
-    The rule closest to a node decides: what is stripped inside the body goes, what is kept inside that stays. Of
-    several ``body`` rules the first that finds anything is obeyed, as is that of several ``title`` rules. Rules
-    of this run come before those of the file. The text begins with the title if ``keeps_title`` says so.
+    The rule that matches the closest ancestor decides: what ``strip`` matches inside the body is dropped, what
+    ``keep`` matches inside that is kept. Of several ``body`` rules only the first that matches anything applies,
+    and so with ``title``. Rules of this run override those of the file.
+
+    Args:
+        page: The page.
+        file: The rules.
+        keeps_title: Whether the title is part of the text.
 
     Example:
         >>> from denoise_crawler.rules.folder import parse_site_file
@@ -67,26 +77,29 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
     marks: dict[int, Decision] = {}
     outside: Decision | None = None
     for rule in file.of(BODY):
-        if body := _nodes_of(page, rule):
+        if body := _matches(rule, find_nodes, page):
             outside = Decision(rule, kept=False, outside=True)
             marks.update(dict.fromkeys(body, Decision(rule, None if file.prunes else True)))
             break
-    for rule in file.written(STRIP, *BY_NAME):
-        marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=False)))
+    for rule in file.in_file(STRIP, *BY_NAME):
+        marks.update(dict.fromkeys(_matches(rule, find_nodes, page), Decision(rule, kept=False)))
     for rule in file.of(TITLE):
         ends = page.nodes.ends
-        if title := [node for node in _nodes_of(page, rule) if any(page.characters[node : ends[node]])]:
+        titles = _matches(rule, find_nodes, page)
+        if title := [node for node in titles if any(page.characters[node : ends[node]])]:
             marks[title[0]] = Decision(rule, keeps_title)
             break
-    for rule in file.written(KEEP):
-        marks.update(dict.fromkeys(_nodes_of(page, rule), Decision(rule, kept=True)))
-    return _inherited(page, _with_those_of_run(page, marks, file), outside)
+    for rule in file.in_file(KEEP):
+        marks.update(dict.fromkeys(_matches(rule, find_nodes, page), Decision(rule, kept=True)))
+    return _inherited(page, _override_by_run(page, marks, file), outside)
 
 
-def _with_those_of_run(page: Page, marks: dict[int, Decision], file: SiteFile) -> dict[int, Decision]:
-    """Return ``marks`` with those of the rules of this run: inside of what they find no other is obeyed."""
+def _override_by_run(page: Page, marks: dict[int, Decision], file: SiteFile) -> dict[int, Decision]:
+    """Return ``marks`` with those of the rules of this run; inside of what these match no other rule applies."""
     rules = [rule for name in (STRIP, KEEP) for rule in file.of(name) if rule.file == THIS_RUN]
-    of_run = {node: Decision(rule, rule.directive == KEEP) for rule in rules for node in _nodes_of(page, rule)}
+    of_run = {
+        node: Decision(rule, rule.directive == KEEP) for rule in rules for node in _matches(rule, find_nodes, page)
+    }
     end = 0
     for node in sorted(of_run):
         for inner in range(max(node, end), page.nodes.ends[node]):
@@ -96,12 +109,12 @@ def _with_those_of_run(page: Page, marks: dict[int, Decision], file: SiteFile) -
 
 
 def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool = True) -> Judgement:
-    """Return a judgement in which the rules of a file are obeyed, as :func:`decisions` says.
+    """Return a judgement that the :func:`decisions` of a file override.
 
     Returns:
-        The judgement with ``obeyed``; as it was if no rule finds anything, and with ``passed_over`` if the rules
-        would leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has
-        chosen the text.
+        The judgement with ``obeyed``; unchanged if no rule matches, and with ``passed_over`` if the rules would
+        leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has selected
+        the text.
     """
     decided = decisions(page, file, keeps_title=keeps_title)
     if not any(decided):
@@ -114,7 +127,7 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
         decision = decided[index]
         return judgement.reason(index) if decision is None or decision.kept is None else str(decision)
 
-    chosen = any(one is not None and one.rule.directive == BODY and one.kept is not None for one in decided)
+    chosen = any(item is not None and item.rule.directive == BODY and item.kept is not None for item in decided)
     return replace(
         judgement,
         noise=noise,
@@ -124,17 +137,17 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
     )
 
 
-def judge_by_rules(page: Page, file: SiteFile) -> list[bool]:
-    """Return whether each node is noise by the rules of a file alone; what they say nothing of is kept."""
-    return _noise(page, [False] * len(page.nodes), decisions(page, file))
-
-
-def _nodes_of(page: Page, rule: Rule) -> list[int]:
+def _matches(rule: Rule, find: Callable[[Page, str], list[T]], page: Page) -> list[T]:
+    """Return what ``find`` finds of a rule in a page; log once if that fails, or takes long."""
+    begin = time.thread_time()
     try:
-        return find_nodes(page, rule.selector)
-    except SelectorError as error:  # XPath shows some mistakes only on some pages
+        return find(page, rule.selector)
+    except SelectorError as error:  # some mistakes in XPath show only on some pages
         _warn_once(f"{rule}: {printable(error)}")
         return []
+    finally:
+        if (seconds := time.thread_time() - begin) > SLOW_SECONDS:
+            _warn_of_slow(rule, page.url, seconds)
 
 
 def _inherited(page: Page, marks: dict[int, Decision], outside: Decision | None) -> list[Decision | None]:
@@ -145,7 +158,7 @@ def _inherited(page: Page, marks: dict[int, Decision], outside: Decision | None)
 
 
 def _noise(page: Page, judged: list[bool], decided: list[Decision | None]) -> list[bool]:
-    """Return the noise as decided. What stands around a kept node is kept, since what is below noise is noise."""
+    """Return the noise by node. The ancestors of a kept node are kept, since what is below noise is noise."""
     noise = [
         gone if decision is None or decision.kept is None else not decision.kept
         for gone, decision in zip(judged, decided, strict=True)
@@ -170,9 +183,9 @@ def _passed_over(judgement: Judgement, file: SiteFile) -> Judgement:
 
 
 def values_of(page: Page, file: SiteFile) -> dict[str, str]:
-    """Return what the rules of a file find of ``title``, ``author`` and ``date`` (ISO 8601).
+    """Return the ``title``, ``author`` and ``date`` (ISO 8601) that the rules of a file match.
 
-    Of several rules for the same value, the first that finds one is obeyed.
+    Of several rules for the same value, the first that matches one applies.
 
     Example:
         >>> from denoise_crawler.rules.folder import parse_site_file
@@ -183,27 +196,22 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
     values = dict[str, str]()
     for name in VALUES:
         for rule in file.of(name):
-            if value := _VALUE_READERS[name](list(_texts(page, rule))):
+            if value := _CHOOSE[name](list(_texts(page, rule))):
                 values[name] = value
                 break
     return values
 
 
 def _texts(page: Page, rule: Rule) -> Iterator[str]:
-    try:
-        places = find(page, rule.selector)
-    except SelectorError as error:
-        _warn_once(f"{rule}: {printable(error)}")
-        return
-    for one in places:
-        text = one if isinstance(one, str) else _value_of(one, rule.directive)
+    for match in _matches(rule, find, page):
+        text = match if isinstance(match, str) else _value_of(match, rule.directive)
         if text := without_controls(collapse_spaces(without_lone_surrogates(text))):
             yield text
 
 
 def _value_of(element: Element, directive: str) -> str:
-    said = element.get("content") or (element.get("datetime") if directive == DATE else None)
-    return said or str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+    declared = element.get("content") or (element.get("datetime") if directive == DATE else None)
+    return declared or str(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
 
 
 def _first_short(texts: list[str]) -> str:
@@ -219,10 +227,18 @@ def _first_date(texts: list[str]) -> str:
     return next(filter(None, map(iso_date, texts)), "")
 
 
-_VALUE_READERS = {TITLE: _first_short, AUTHOR: _authors, DATE: _first_date}
+_CHOOSE = {TITLE: _first_short, AUTHOR: _authors, DATE: _first_date}
 
 
 @lru_cache(maxsize=1_024)
 def _warn_once(message: str) -> None:
-    """Warn that a rule is passed over on a page, once for a rule and a mistake."""
     logger.warning("%s", message)
+
+
+_slow: set[Rule] = set()
+
+
+def _warn_of_slow(rule: Rule, url: str, seconds: float) -> None:
+    if rule not in _slow:
+        _slow.add(rule)
+        logger.warning("%s takes long: %.1f s on %s", rule, seconds, printable(url))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import needs
-from denoise_crawler.workers import Limits
 
 if TYPE_CHECKING:
     from denoise_crawler.spark.archive import read_archive

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.output.options import add_number, at_least
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
-from denoise_crawler.workers import Limits
 
 try:
     with needs("spark"):

@@ -16,7 +16,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 
-from denoise_crawler.batch import batches_of
 from denoise_crawler.batch.worker import site_by
 from denoise_crawler.errors import SourceError
 from denoise_crawler.methods.keeping import BottomK
@@ -27,6 +26,8 @@ from denoise_crawler.spark.page_handler import group_and_sort, grouped
 
 logger = logging.getLogger(__name__)
 
+_MAX_BATCH_PAGES = 64
+_MAX_BATCH_CHARACTERS = 1 << 20
 BY_SPARK = ("parquet", "jsonl")
 _PAGES = pa.schema([("url", pa.string()), ("html", pa.string())])
 
@@ -73,7 +74,7 @@ def read_archive(
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 pages = _read_pages(files[number], chosen, url_field, html_field)
-                yield from (_to_arrow(rows) for rows in batches_of(pages))
+                yield from (_to_arrow(rows) for rows in _batches(pages))
 
     return spark.range(len(files), numPartitions=len(files)).mapInArrow(read, "url string, html string")
 
@@ -115,6 +116,20 @@ def _local(file: str) -> Iterator[Path]:
         with fsspec.open(file, "rb") as source, path.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
         yield path
+
+
+def _batches(pages: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Yield pages in batches of at most 64 and about a megabyte."""
+    batch: list[tuple[str, str]] = []
+    size = 0
+    for page in pages:
+        batch.append(page)
+        size += len(page[1])
+        if len(batch) >= _MAX_BATCH_PAGES or size >= _MAX_BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _to_arrow(rows: Sequence[tuple[str, str | bytes]]) -> pa.RecordBatch:

@@ -13,17 +13,17 @@ from pyspark.sql import DataFrame, types
 from pyspark.sql.functions import array, broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage, failed_page
-from denoise_crawler.output.writing import NO_CHANGES, Writing
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.spark.archive import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
 from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, grouped, page_worker
-from denoise_crawler.workers import Limits, Worker
 
 # --- learns sites: one tree per page, merged by site
 
@@ -163,11 +163,6 @@ _FIELDS: list[tuple[str, types.DataType]] = [
 _MORE_FIELDS: list[tuple[str, types.DataType]] = [
     (name, types.ArrayType(types.StringType()) if name == "tags" else types.StringType()) for name in MORE_FIELDS
 ]
-_CHANGES: list[tuple[str, types.DataType]] = [
-    ("content_hash", types.StringType()),
-    ("near_duplicate_of", types.StringType()),
-    ("soft_404", types.BooleanType()),
-]
 _PARTS: list[tuple[str, types.DataType]] = [("truncated", types.BooleanType()), ("next_part", types.LongType())]
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
@@ -250,11 +245,9 @@ def _columns(writing: Writing) -> types.StructType:
     asked: list[tuple[str, types.DataType]] = [
         (name, types.StringType()) for name in _AS_JSON if getattr(writing, name)
     ]
-    asked += [("forms", types.StringType())] if writing.more_forms else []
     asked += _PARTS if writing.max_chars is not None else []
     more = _MORE_FIELDS if writing.more_metadata else []
-    found = [*_FIELDS, *more, *asked, *(_CHANGES if writing.changes != NO_CHANGES else [])]
-    return types.StructType([types.StructField(name, kind) for name, kind in found])
+    return types.StructType([types.StructField(name, kind) for name, kind in (*_FIELDS, *more, *asked)])
 
 
 def _check_columns(df: DataFrame, ours: types.StructType) -> None:
@@ -315,11 +308,12 @@ class _Judge:
         self._tree, self._entered = (site, tree), None
 
     def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any] | None:
-        if self._entered != site:
-            tree = self._tree[1] if self._tree[0] == site else None
-            self._worker.prepare(PageHandler.enter, site, tree)
-            self._entered = site
         try:
+            if self._entered != site:
+                tree = self._tree[1] if self._tree[0] == site else None
+                self._worker.on_start = [(PageHandler.enter, (site, tree))]
+                self._worker.call(PageHandler.enter, site, tree)
+                self._entered = site
             result = self._worker.call(PageHandler.cleaned, site, url, html)
         except WorkerDiedError as error:
             return {**self._values(failed_page(url, site, str(error))), "skipped": None}
@@ -329,7 +323,7 @@ class _Judge:
 
     def _values(self, page: CleanPage) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
-        data = {name: _to_json(values[name]) for name in (*_AS_JSON, "forms") if values.get(name) is not None}
+        data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
         return {**values, **data, "text": str(page.text)}  # blocks as JSON
 
 

@@ -10,10 +10,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.worker import clean_page
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
-from denoise_crawler.workers import Limits, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The runs of a store: the files that show which are alive and which ended well, and what each saw of a site."""
+"""The runs of a store: lock files show which are alive and which ended well; a row has the figures of a site."""
 
 from __future__ import annotations
 
@@ -17,14 +17,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-# --- the files beside a store that show which of its runs are alive and which ended well
-
-
 class RunFiles:
-    """The folder ``STORE-runs`` with a lock file for each run, held while the run lives.
-
-    Links are not followed, so that a store from a stranger cannot lead to other files.
-    """
+    """The folder ``STORE-runs`` with a lock file for each run, held while the run lives."""
 
     def __init__(self, store: Path) -> None:
         self._store = store
@@ -49,39 +43,42 @@ class RunFiles:
             self._own = None
             self._file(run, "lock").unlink(missing_ok=True)
 
-    def note_that_it_ended_well(self, run: str) -> None:
+    def mark_ended_well(self, run: str) -> None:
         """Record in a file that a run ended well, if the store cannot be written."""
         # renaming works on a full disk
         self._file(run, "lock").rename(self._file(run, "ended"))
 
     def has_ended_well(self, run: str) -> bool:
-        """Return True if :meth:`note_that_it_ended_well` was called for ``run``."""
+        """Return True if :meth:`mark_ended_well` was called for ``run``."""
         return self._file(run, "ended").exists()
+
+    def is_alive(self, run: str) -> bool:
+        """Return True if a process holds the lock of ``run``."""
+        try:
+            with self.lock(run).acquire(timeout=0):
+                return False
+        except Timeout:
+            return True
 
     @contextmanager
     def lock_dead_run(self, run: str) -> Iterator[bool]:
         """Lock a run if it is dead; yield whether it is. Its files are then deleted, unless the block raises."""
-        if self._has_strange_file(run):  # no live run has one
+        lock = self.lock(run)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
             yield True
-        else:
-            try:
-                lock = self.lock(run)
-                lock.acquire(timeout=0)
-            except Timeout:
-                yield False
-                return
-            try:
-                yield True
-            finally:
-                lock.release()
+        finally:
+            lock.release()
         for ending in ("lock", "ended"):
             self._file(run, ending).unlink(missing_ok=True)
 
     def lock(self, name: str) -> FileLock:
         """Return the lock of this name, whose file is in the folder, made if it is missing."""
         self._folder.mkdir(mode=self._mode(), parents=True, exist_ok=True)
-        if self._has_strange_file(name):
-            raise OSError(f"{self._file(name, 'lock')} is a link or no file")
         return FileLock(self._file(name, "lock"))
 
     def _mode(self) -> int:
@@ -92,21 +89,9 @@ class RunFiles:
             writable = 0
         return 0o700 | writable | writable << 1 | writable >> 1
 
-    def _has_strange_file(self, name: str) -> bool:
-        """Return True if the lock file is not one of ours, such as a hard link to another file."""
-        if self._folder.is_symlink():
-            raise OSError(f"{self._folder} is a link")
-        try:
-            found = self._file(name, "lock").lstat()
-        except FileNotFoundError:
-            return False
-        return not stat.S_ISREG(found.st_mode) or found.st_nlink > 1
-
     def _file(self, run: str, ending: str) -> Path:
         return self._folder / f"{run}.{ending}"
 
-
-# --- what each run saw of a site, a small row a run, so that a report can show the site over time
 
 MAX_RUNS = 300  # of a site and method, the last ones
 _PLACES = ", ".join("?" * 11)
@@ -118,17 +103,17 @@ _TOO_OLD = (
 
 @dataclass(slots=True)
 class SiteRun:
-    """What one run saw of a site.
+    """The figures of a site in one run.
 
     Attributes:
         begun: When the run began, in milliseconds since 1970: two short runs may begin in one second.
         run: The name of the run; empty for the one that has the store open.
         pages: Pages that had anything to read.
         visible: The characters of the pages that were judged, without white space.
-        kept: Those of them that were no noise.
+        kept: The characters of these that were kept.
         compared: Pages that came when the site was known.
         novelty: The sum of their novelty in thousandths: the share of text where no known page has any.
-        layouts: New layouts that were found.
+        layouts: New layouts.
         template: Lines that came back on pages of the site; 0 for a method that counts none.
     """
 
@@ -153,17 +138,17 @@ class SiteRun:
         return self.novelty / 1_000 / self.compared if self.compared else None
 
 
-def save(db: sqlite3.Connection, site: str, method: str, one: SiteRun, run: str) -> None:
-    """Keep what a run saw of a site, and forget the runs before the last MAX_RUNS."""
+def save(db: sqlite3.Connection, site: str, method: str, figures: SiteRun, run: str) -> None:
+    """Keep the figures of a run for a site, and delete the runs before the last MAX_RUNS."""
     site = without_lone_surrogates(site)
-    begun, own, *rest = astuple(one)
+    begun, own, *rest = astuple(figures)
     values = (site, method, begun, own or run, *rest)
     db.execute(f"INSERT OR REPLACE INTO history VALUES ({_PLACES})", values)  # noqa: S608 - places only
     db.execute(_TOO_OLD, (site, method, MAX_RUNS - 1))
 
 
 def of_site(db: sqlite3.Connection, site: str, method: str) -> list[SiteRun]:
-    """Return what each run saw of a site, in the order of time."""
+    """Return the figures of each run for a site, in the order of time."""
     query = (
         "SELECT begun, run, pages, visible, kept, compared, novelty, layouts, template FROM history "
         "WHERE site = ? AND method = ? ORDER BY begun, run"

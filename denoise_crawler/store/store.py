@@ -14,14 +14,7 @@ from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.keeping import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store import parked_rows, runs
-from denoise_crawler.store.file import (
-    compact,
-    open_database,
-    open_read_only,
-    real_path,
-    transaction,
-    unusable_store,
-)
+from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store
 from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse, SiteState, StoredSite
 from denoise_crawler.store.runs import RunFiles, SiteRun
 
@@ -46,13 +39,13 @@ class Store:
 
     Raises:
         StoreError: The file cannot be used.
-        DamagedStoreError: A part of the file is damaged.
+        DamagedStoreError: The file is damaged, or of another release.
     """
 
     def __init__(
         self, path: str | Path, *, owner: str = "", job: str = "", check: bool = False, read_only: bool = False
     ) -> None:
-        self.path = real_path(Path(path))
+        self.path = Path(path).resolve()  # SQLite keeps its other files beside the target of a link
         self.owner, self.job = owner, job
         self.run = uuid.uuid4().hex
         self._runs = RunFiles(self.path)
@@ -81,7 +74,7 @@ class Store:
         except sqlite3.Error:
             if safe and self._runs.has_begun and not self._not_gone:
                 with suppress(OSError):
-                    self._runs.note_that_it_ended_well(self.run)
+                    self._runs.mark_ended_well(self.run)
             raise
         finally:
             self._db.close()
@@ -108,19 +101,19 @@ class Store:
 
     def sites(self) -> dict[str, StoredSite]:
         """Return all sites by name, those with the most pages seen first."""
-        found: dict[str, StoredSite] = {}
+        sites: dict[str, StoredSite] = {}
         for name, method, *state, known in self._db.execute(
             "SELECT name, method, pages_seen, ready, knowledge IS NOT NULL FROM site "
             "ORDER BY pages_seen DESC, name, method"
         ):
-            site = found.setdefault(name, StoredSite())
+            site = sites.setdefault(name, StoredSite())
             site.states[method] = SiteState(state[0], bool(state[1]))
             site.known_by += [method] if known else []
         for name, waiting in self._db.execute(
             f"SELECT site, {_ITEMS} FROM parked JOIN page ON page.id = page WHERE NOT released GROUP BY site"  # noqa: S608
         ):
-            found.setdefault(name, StoredSite()).waiting = waiting
-        return found
+            sites.setdefault(name, StoredSite()).waiting = waiting
+        return sites
 
     def known(self) -> list[tuple[str, str]]:
         """Return each (site, method) with knowledge."""
@@ -137,25 +130,25 @@ class Store:
             )
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Keep knowledge of a site; ``merge`` makes one of what is there and ``known``."""
+        """Keep knowledge of a site; ``merge`` makes one of the stored knowledge and ``known``."""
         with transaction(self._db) as db:
-            there = self.knowledge(site, method)
-            if there == [known]:
+            stored = self.knowledge(site, method)
+            if stored == [known]:
                 return
-            merged = merge([*there, known]) if there else known
+            merged = merge([*stored, known]) if stored else known
             db.execute(
                 "INSERT INTO site (name, method, knowledge) VALUES (?1, ?2, ?3) "
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
                 (site, method, merged),
             )
 
-    def save_run(self, site: str, method: str, one: SiteRun) -> None:
-        """Keep what a run saw of a site: this run, unless ``one`` names another."""
+    def save_run(self, site: str, method: str, figures: SiteRun) -> None:
+        """Keep the figures of a run for a site: of this run, unless ``figures`` names another."""
         with transaction(self._db) as db:
-            runs.save(db, site, method, one, self.run)
+            runs.save(db, site, method, figures, self.run)
 
     def history(self, site: str, method: str) -> list[SiteRun]:
-        """Return what each run saw of a site, in the order of time."""
+        """Return the figures of each run for a site, in the order of time."""
         return runs.of_site(self._db, site, method)
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
@@ -186,17 +179,17 @@ class Store:
         Raises:
             DamagedRowError: The page or its response is damaged.
         """
-        found = self._db.execute(
+        columns = self._db.execute(
             "SELECT site, url, html, origin, response, response.data "
             "FROM page LEFT JOIN response ON response.id = page.response WHERE page.id = ?",
             (row,),
         ).fetchone()
-        if found is None:
+        if columns is None:
             raise DamagedRowError(f"the page of an item that waits in {self.path} is not there")
-        site, url, html, origin, response, data = found
+        site, url, html, origin, response, data = columns
         try:
-            known = ParkedResponse(inflate(data), response) if response else None
-            return ParkedPage(site, url, inflate(html).decode(), origin, known, row)
+            parked = ParkedResponse(inflate(data), response) if response else None
+            return ParkedPage(site, url, inflate(html).decode(), origin, parked, row)
         except (TypeError, ValueError, zlib.error) as error:
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
 
@@ -237,7 +230,7 @@ class Store:
         return Parked(row.id, row.site, row.page, item, row.origin, bool(row.inherited))
 
     def release(self, parked: Parked) -> bool:
-        """Note that an item waits no longer; it stays in the file until :meth:`close`, when feeds are safe.
+        """Mark an item as released; it stays in the file until :meth:`close`, when feeds are safe.
 
         Returns:
             False if another reader has released or dropped it meanwhile.
@@ -255,7 +248,7 @@ class Store:
         return released
 
     def note_gone(self, parked: Parked) -> None:
-        """Note that an item that was released with others goes on now."""
+        """Record that an item that was released with others goes on now."""
         self._not_gone.discard(parked.id)
 
     def keep_waiting(self, batch: list[Parked]) -> None:
@@ -280,26 +273,26 @@ class Store:
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Count the waiting items of this run; arguments as for :meth:`waiting`."""
-        found: int = self._db.execute(
+        waiting: int = self._db.execute(
             f"SELECT {_ITEMS} FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"  # noqa: S608
             if site is None
             else f"SELECT {_ITEMS} FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "  # noqa: S608
             "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
             (self.run, site, inherited),
         ).fetchone()[0]
-        return found
+        return waiting
 
     def supersede(self, origin: bytes) -> int:
         """Delete the items that an earlier run left of a page that was fetched again; return how many."""
         return parked_rows.delete_superseded(self._db, self.run, origin) if self._has_inherited else 0
 
     def inherit(self) -> int:
-        """Take over the rows of this owner's dead runs; return how many items they hold.
+        """Adopt the rows of this owner's dead runs; return how many items they hold.
 
         The rows of a paused job go to that job only, while its folder exists. Released rows wait again if their
         run was killed or a feed failed.
         """
-        taken = 0
+        inherited = 0
         rows = self._db.execute(
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
@@ -308,22 +301,22 @@ class Store:
                 continue
             try:
                 with self._runs.lock_dead_run(run) as is_dead:
-                    taken += self._take_over(run) if is_dead else 0
+                    inherited += self._adopt(run) if is_dead else 0
             except OSError as error:
                 logger.error("What waits of an earlier run in %s stays there: %s", self.path, error)
-        return taken
+        return inherited
 
-    def _take_over(self, run: str) -> int:
+    def _adopt(self, run: str) -> int:
         self._begin_run()
         with transaction(self._db) as db:
             if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
             parked_rows.split_packed(db, run)
-            [taken] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
+            [items] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
             db.execute("UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run))
             db.execute("DELETE FROM run WHERE name = ?", (run,))
-        self._has_inherited = self._has_inherited or taken > 0
-        return int(taken)
+        self._has_inherited = self._has_inherited or items > 0
+        return int(items)
 
     # --- the file
 

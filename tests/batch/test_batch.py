@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
-from denoise_crawler.batch import BatchResult, Tally, clean_pages
+from denoise_crawler.batch import BatchResult, Limits, Tally, clean_pages
 from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
@@ -226,9 +226,60 @@ def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(
     assert found[2].page.site == ""
 
 
-def test_a_worker_that_dies_is_reported_with_the_pages_it_had(odd_site: Callable[[str], str]) -> None:
-    with pytest.raises(BatchError, match=r"killed by SIGKILL; it had 2 pages, from .*/one to .*/die, in hand"):
-        list(clean_pages(lambda: pages_called("one", "die", "two"), "odd_ratio", workers=2, site=odd_site))
+@pytest.mark.parametrize("method", ["odd_ratio", "odd_learner"])
+@pytest.mark.parametrize(
+    ("name", "limits", "error"),
+    [
+        ("die", Limits(), "the process was killed by SIGKILL"),
+        ("loop", Limits(seconds=0.5), "took more than 0.5 s of CPU time"),
+        ("sleep", Limits(clock=8.0), "took more than 8 s"),
+    ],
+)
+def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
+    odd_site: Callable[[str], str],
+    caplog: pytest.LogCaptureFixture,
+    method: str,
+    name: str,
+    limits: Limits,
+    error: str,
+) -> None:
+    tally, names = Tally(), ("one", name, "two", "three")
+    pages = pages_called(*names)
+    found = list(
+        clean_pages(lambda: pages, method, workers=2, site=odd_site, tally=tally, limits=limits, warmup_pages=3)
+    )
+    assert [result.page.url for result in found] == [url for url, _ in pages]
+    assert (found[1].page.text, found[1].page.error) == ("", error)
+    assert ["This is" in result.page.text for result in found] == [True, False, True, True]
+    assert [result.page.warm for result in found] == [True, False, True, True]
+    done = "cleaned" if method == "odd_ratio" else "learned"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"https://a.example/{name} cannot be {done}: {error}"
+    ]
+    assert (tally.failed, tally.unlearned, tally.cold) == (1, method != "odd_ratio", 0)
+
+
+@pytest.mark.fails_on_a_page
+def test_a_page_that_eats_memory_costs_itself_alone(odd_site: Callable[[str], str]) -> None:
+    pages = pages_called("one", "eat", "two")
+    one, eater, two = clean_pages(
+        lambda: pages, "odd_ratio", workers=2, site=odd_site, limits=Limits(memory=1 << 30)
+    )
+    assert eater.error is not None
+    assert eater.error.startswith("MemoryError")
+    assert [result.page.text for result in (one, eater, two)] == ["This is one.", "", "This is two."]
+
+
+def test_what_a_process_that_dies_has_learned_is_learned_again(
+    odd_site: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process is killed once, on its 71st page, when it has written what it knows of 64."""
+    mark = tmp_path / "died"
+    monkeypatch.setenv("ODD_MARK", str(mark))
+    pages = pages_called(*map(str, range(70)), "die-once", *map(str, range(70, 80)))
+    found = [result.page for result in clean_pages(lambda: pages, "odd_learner", workers=2, site=odd_site)]
+    assert mark.exists()
+    assert found == list(denoise_pages(pages, method="odd_learner"))
 
 
 @pytest.mark.fails_on_a_page

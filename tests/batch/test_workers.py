@@ -2,16 +2,17 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Generator, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import resource_tracker
+from operator import methodcaller
 from pathlib import Path
 
 import pytest
 
+from denoise_crawler.batch.workers import Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
-from denoise_crawler.workers import Limits, Task, Worker, Workers, side_by_side
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
 
@@ -37,7 +38,7 @@ def leave(_: object, code: int) -> None:
     os._exit(code)
 
 
-def take(_: object, size: int) -> int:
+def allocate(_: object, size: int) -> int:
     return len(bytearray(size))
 
 
@@ -72,10 +73,11 @@ def number_and_length(state: list[str], number: int) -> tuple[int, int]:
     return number, len(state)
 
 
-def test_a_worker_keeps_its_state_between_tasks_and_does_them_in_their_order() -> None:
+def test_a_worker_keeps_its_state_between_tasks_in_another_process() -> None:
     with Worker(list) as worker:
-        lengths = [(worker.submit(list.append, "page"), worker.submit(len))[1] for _ in range(3)]
-        assert [length.result() for length in lengths] == [1, 2, 3]
+        for length in (1, 2, 3):
+            worker.call(list.append, "page")
+            assert worker.call(len) == length
         assert worker.call(pid) != os.getpid()
 
 
@@ -88,19 +90,18 @@ def test_a_worker_keeps_its_state_between_tasks_and_does_them_in_their_order() -
         (break_in_sending, "the process was killed by SIGALRM"),
     ],
 )
-def test_a_process_that_dies_costs_its_task_only_and_is_told_how(task: partial[None], how: str) -> None:
+def test_a_process_that_dies_costs_its_task_alone_and_the_error_says_how(task: partial[None], how: str) -> None:
     with Worker(list) as worker:
-        lost, next_one = worker.submit(task), worker.submit(len)
         with pytest.raises(WorkerDiedError, match=how):
-            lost.result()
-        assert next_one.result() == 0
+            worker.call(task)
+        assert worker.call(len) == 0
 
 
-def test_a_task_that_raises_or_takes_too_much_memory_leaves_the_process_alive() -> None:
+def test_a_task_that_raises_or_needs_too_much_memory_leaves_the_process_alive() -> None:
     with Worker(list, Limits(memory=1 << 30)) as worker:
         before = worker.call(pid)
         with pytest.raises(TaskError, match=r"MemoryError: .*\(test_workers.py, line \d+\)"):
-            worker.call(take, 2 << 30)
+            worker.call(allocate, 2 << 30)
         with pytest.raises(TaskError, match="OddError: 3"):
             worker.call(raise_oddly)
         assert worker.call(pid) == before
@@ -123,16 +124,16 @@ def test_a_task_that_takes_too_long_is_ended_and_not_tried_again(
         assert worker.call(len) == 0
 
 
-def test_a_task_whose_process_dies_is_tried_again_and_each_process_is_prepared(tmp_path: Path) -> None:
+def test_a_task_whose_process_dies_is_tried_again_and_each_process_restores_its_state(tmp_path: Path) -> None:
     with Worker(list, tries=2) as worker:
-        worker.prepare(list.append, "what all tasks need")
+        worker.on_start.append((list.append, ("what all tasks need",)))
         with pytest.raises(WorkerDiedError, match="SIGKILL"):
             worker.call(die, signal.SIGKILL, tmp_path / "log")
         assert (tmp_path / "log").read_text() == "died\n" * 2
         assert worker.call(len) == 1
 
 
-def test_a_process_that_is_killed_between_two_tasks_is_told_since_its_state_is_gone() -> None:
+def test_a_process_that_is_killed_between_two_tasks_is_an_error_since_its_state_is_gone() -> None:
     with Worker(list) as worker:
         worker.call(list.append, "page")
         os.kill(worker.call(pid), signal.SIGKILL)
@@ -141,11 +142,18 @@ def test_a_process_that_is_killed_between_two_tasks_is_told_since_its_state_is_g
         assert worker.call(len) == 0
 
 
-def test_a_state_that_cannot_be_made_is_told_with_each_task() -> None:
+def test_a_state_that_cannot_be_made_is_an_error_of_each_task() -> None:
     with Worker(partial(int, "no number")) as worker:
         for _ in range(2):
             with pytest.raises(TaskError, match="ValueError: invalid literal"):
                 worker.call(pid)
+
+
+def test_a_process_that_dies_before_its_state_is_made_is_no_fault_of_a_task() -> None:
+    with Worker(partial(leave, None, 7), tries=2) as worker:
+        with pytest.raises(WorkerError, match=r"no worker process can be started: .* exit code 7") as error:
+            worker.call(pid)
+        assert not isinstance(error.value, WorkerDiedError)
 
 
 def lets_ctrl_c_through(_: object) -> bool:
@@ -158,60 +166,47 @@ def test_ctrl_c_ends_no_process_also_the_first_one_that_is_started() -> None:
         assert not worker.call(lets_ctrl_c_through)
 
 
-def test_whoever_leaves_waits_for_no_task() -> None:
-    with Worker(list) as worker:
-        worker.call(len)
-        under_way, waiting = worker.submit(sleep, 600.0), worker.submit(len)
-    assert (under_way.cancelled() or under_way.exception() is not None, waiting.cancelled()) == (True, True)
+def test_closing_a_worker_ends_its_task_and_it_starts_no_other_process() -> None:
+    with ThreadPoolExecutor(1) as thread:
+        with Worker(list) as worker:
+            worker.call(len)
+            under_way = thread.submit(worker.call, sleep, 600.0)
+            while not under_way.running():
+                time.sleep(0.01)
+        assert isinstance(under_way.exception(), (WorkerDiedError, CancelledError))
+        with pytest.raises(CancelledError):
+            worker.call(len)
 
 
-def test_tasks_of_many_workers_come_out_in_order_and_a_task_goes_where_it_belongs() -> None:
-    taken = 0
+def test_results_of_many_workers_come_in_order_and_a_task_runs_where_it_belongs() -> None:
+    read = 0
 
     def tasks() -> Iterator[Task]:
-        nonlocal taken
-        for number in range(40):
-            taken += 1
-            yield Task(list.append, ("page",), 1) if number % 4 == 3 else Task(number_and_length, (number,), 0)
+        nonlocal read
+        for number in range(400):
+            read += 1
+            if number % 4 == 3:
+                yield Task(methodcaller("call", list.append, "page"), 1)
+            else:
+                yield Task(methodcaller("call", number_and_length, number), 0)
 
-    with Workers(empty_list, 2) as workers:
-        found = workers.run(tasks())
-        assert next(found) == (0, 0)
-        assert taken <= 8
-        assert [one for one in found if one] == [(number, 0) for number in range(1, 40) if number % 4 != 3]
-        assert list(workers.run([Task(len, (), 1), Task(len, (), 0)])) == [10, 0]
-
-
-def empty_list(_: int) -> list[str]:
-    return []
-
-
-def test_a_lost_task_is_told_with_what_it_was_about() -> None:
-    with Workers(empty_list, 2) as workers, pytest.raises(WorkerError) as error:
-        list(workers.run([Task(pid), Task(die, (signal.SIGKILL,), None, "three pages"), Task(pid)]))
-    assert (str(error.value), error.value.about) == ("the process was killed by SIGKILL", "three pages")
+    with open_workers(list, 2) as workers:
+        results = run_in_order(tasks(), workers)
+        assert next(results) == (0, 0)
+        assert read <= 64
+        assert [one for one in results if one] == [(number, 0) for number in range(1, 400) if number % 4 != 3]
+        lengths = run_in_order([Task(methodcaller("call", len), number) for number in (1, 0)], workers)
+        assert list(lengths) == [100, 0]
 
 
-def test_jobs_go_on_side_by_side_and_all_end_when_one_raises() -> None:
-    ended: list[int] = []
+def test_tasks_that_may_move_leave_a_busy_worker() -> None:
+    with open_workers(list, 2) as workers:
+        [busy] = run_in_order([Task(methodcaller("call", pid), 0)], workers)
+        tasks = [Task(methodcaller("call", sleep, 0.2), 0)]
+        tasks += [Task(methodcaller("call", pid), 0, may_move=True) for _ in range(30)]
+        assert set(run_in_order(tasks, workers)) > {busy}
 
-    def job(number: int, tasks: int) -> Generator[Future[int], None, None]:
-        with Worker(list) as worker:
-            try:
-                for _ in range(tasks):
-                    yield (done := worker.submit(pid))
-                    done.result()
-            finally:
-                ended.append(number)
 
-    side_by_side([job(1, 2), job(2, 0), job(3, 2)], 2)
-    assert sorted(ended) == [1, 2, 3]
-
-    def failing() -> Generator[Future[int], None, None]:
-        with Worker(list) as worker:
-            yield worker.submit(pid)
-            raise LookupError("no more")
-
-    with pytest.raises(LookupError):
-        side_by_side([job(4, 1000), failing()], 2)
-    assert ended[-1] == 4
+def test_a_task_that_fails_ends_the_run() -> None:
+    with open_workers(list, 2) as workers, pytest.raises(WorkerError, match="killed by SIGKILL"):
+        list(run_in_order([Task(methodcaller("call", die, signal.SIGKILL)) for _ in range(3)], workers))

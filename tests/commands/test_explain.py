@@ -180,7 +180,7 @@ def _shown(printed: str) -> int:
 def test_pages_of_the_site_make_the_reasons_tell_of_them(folder: Path) -> None:
     done = denoise(folder, "explain", "one.jsonl", "--site-pages", "pages.jsonl", "--all")
     assert "site news.example, 5 pages known" in done.stdout
-    assert "the same text stands on 4 of 4 other pages" in done.stdout
+    assert "its text is on 4 of 4 other pages" in done.stdout
 
 
 def test_what_a_crawl_knows_is_taken_from_its_store(folder: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.commands import exchange
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, RobotFetcher, TimeLimit, fetch
+from denoise_crawler.commands import fetching
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
+from denoise_crawler.commands.robot_fetcher import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 
@@ -159,18 +160,18 @@ def test_the_certificate_is_asked_for_the_name_though_the_address_is_connected_t
     names: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certified = certificate(tmp_path / "certificate.pem", "site.example")
-    exchange._verifying.cache_clear()  # it knows those of the environment when it was made
+    fetching._verifying.cache_clear()  # it knows those of the environment when it was made
     with serving(lambda _: PAGE, certified) as served:
         port = int(served.url.rpartition(":")[2])
         names["site.example"], names["other.example"] = ["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]
         with pytest.raises(FetchError, match="certificate verify failed"):
             fetched(f"https://site.example:{port}/")
-        exchange._verifying.cache_clear()
+        fetching._verifying.cache_clear()
         monkeypatch.setenv("SSL_CERT_FILE", str(certified))
         assert fetched(f"https://site.example:{port}/")[1] == "<p>A story."
         with pytest.raises(FetchError, match="Hostname mismatch"):
             fetched(f"https://other.example:{port}/")
-    exchange._verifying.cache_clear()
+    fetching._verifying.cache_clear()
 
 
 # --- the proxy of the environment

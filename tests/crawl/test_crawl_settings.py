@@ -175,7 +175,6 @@ WRONG: dict[str, list[Any]] = {
     "STORE": [7],
     "SHARED_STORE": [7],
     "SKIP_ITEMS": [7, ["no_such_package.Item"], [f"{__name__}.first_part"]],
-    "LIVE": ["perhaps"],
     "EXPLAIN": ["perhaps"],
 }
 

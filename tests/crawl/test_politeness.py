@@ -2,7 +2,6 @@
 
 import logging
 import random
-import re
 import signal
 import socket
 import time
@@ -15,10 +14,17 @@ from typing import Any
 import pytest
 from scipy.stats import kstest
 from scrapy.core.downloader import Downloader
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.settings import Settings
 
-from denoise_crawler.crawl.host_gaps import HostGaps, PoliteSlot, parse_retry_after
-from denoise_crawler.crawl.politeness import POLITE_SETTINGS, PoliteDownloader, Politeness
+from denoise_crawler.crawl.politeness import (
+    PoliteDownloader,
+    Politeness,
+    PolitePriorityQueue,
+    PoliteRobotsTxtMiddleware,
+    PoliteSlot,
+    parse_retry_after,
+)
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from tests.polite_crawl import CLOCK, PATIENCE, Crawl, Site, crawl, delays, serving
 
@@ -30,7 +36,8 @@ def site() -> Iterator[Site]:
 
 
 def test_slot_draws_once_per_request_and_uniformly() -> None:
-    slot = PoliteSlot("a.test", HostGaps(5.0, 20.0, seed=1))
+    random.seed(1)
+    slot = PoliteSlot(lambda: 5.0, 15.0)
     gaps = []
     for second in range(1, 4001):
         slot.lastseen = float(second)
@@ -42,10 +49,10 @@ def test_slot_draws_once_per_request_and_uniformly() -> None:
 
 
 def test_the_first_request_to_a_host_waits_for_no_gap_however_young_the_clock_is() -> None:
-    gaps = HostGaps(1e9, 1e9)
-    assert PoliteSlot("a.test", gaps).download_delay() < 1
-    gaps.hold("a.test", 50)
-    assert PoliteSlot("a.test", gaps).download_delay() == gaps.not_before["a.test"]
+    slot = PoliteSlot(lambda: 1e9, 0.0)
+    assert slot.download_delay() < 1
+    slot.not_before = 50.0
+    assert slot.download_delay() == 50.0
 
 
 def test_crawl_gaps_are_uniform(site: Site, tmp_path: Path) -> None:
@@ -95,23 +102,26 @@ def test_crawl_delay_moves_the_range_up(site: Site, tmp_path: Path) -> None:
     done.assert_real_gaps(site, 0.05)
     assert min(done.gaps("slow.test")) >= 0.4 - CLOCK
     assert done.stats["denoise/polite/crawl_delay_hosts"] == 1
-    gaps = HostGaps(5.0, 20.0)
-    assert gaps.raise_floor("slow.test", 30.0)
-    assert not gaps.raise_floor("slow.test", 10.0)
-    assert [gaps.gap("slow.test", unit) for unit in (0.0, 1.0)] == [30.0, 45.0]
-    assert [gaps.gap("other.test", unit) for unit in (0.0, 1.0)] == [5.0, 20.0]
 
 
-def test_crawl_delay_counts_for_a_gap_already_drawn() -> None:
-    gaps = HostGaps(5.0, 20.0, seed=3)
-    slot = PoliteSlot("a.test", gaps)
+def test_a_crawl_delay_moves_the_range_of_a_gap_already_drawn() -> None:
+    shortest = [5.0]
+    slot = PoliteSlot(lambda: shortest[0], 15.0)
     slot.lastseen = 100.0
     before = slot.download_delay()
-    gaps.raise_floor("a.test", 50.0)
+    shortest[0] = 50.0
     assert slot.download_delay() == pytest.approx(before + 45.0)
-    assert slot.delay == 65.0
-    slot.delay = 1.0  # as AutoThrottle does
-    assert slot.delay == 65.0
+
+
+def test_a_slot_is_not_forgotten_within_a_gap_whatever_autothrottle_writes() -> None:
+    slot = PoliteSlot(lambda: 5.0, 15.0)
+    slot.lastseen = 100.0
+    slot.delay = 1.0
+    slot.download_delay()
+    assert slot.delay == 20.0
+    slot.not_before = 700.0
+    slot.download_delay()
+    assert slot.delay == 600.0
 
 
 def test_retry_after_is_waited_for(site: Site, tmp_path: Path) -> None:
@@ -133,7 +143,7 @@ def test_retry_after_is_waited_for(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"), [("120", 120.0), (" 7 ", 7.0), ("-3", 0.0), ("nan", None), ("soon", None), ("", None)]
+    ("value", "seconds"), [("120", 120.0), (" 7 ", 7.0), ("-3", 0.0), ("nan", 0.0), ("soon", None), ("", None)]
 )
 def test_retry_after_values(value: str, seconds: float | None) -> None:
     assert parse_retry_after(value) == seconds
@@ -196,29 +206,16 @@ def test_ctrl_c_in_a_long_gap_and_resume(site: Site, tmp_path: Path) -> None:
         ({"DENOISE_DELAY_MIN": "fast"}, "DENOISE_DELAY_MIN is 'fast'"),
         ({"DENOISE_DELAY_MAX": "nan"}, "DENOISE_DELAY_MAX is 'nan'"),
         ({"DENOISE_DELAY_MAX": float("inf")}, "DENOISE_DELAY_MAX is inf"),
-        ({"DENOISE_DELAY_SEED": "x"}, "DENOISE_DELAY_SEED is 'x': set it to a whole number"),
-        ({"DOWNLOAD_SLOTS": {"a.test": {"delay": -2}}}, r"DOWNLOAD_SLOTS\['a.test'\]\['delay'\] is -2"),
     ],
 )
 def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        HostGaps.from_settings(Settings(settings))
+        PolitenessSettings.read(Settings(settings))
 
 
 def test_settings_as_given_on_the_command_line() -> None:
-    gaps = HostGaps.from_settings(
-        Settings(
-            {
-                "DENOISE_DELAY_MIN": "2",
-                "DENOISE_DELAY_MAX": "4.5",
-                "DENOISE_DELAY_SEED": "9",
-                "DOWNLOAD_SLOTS": {"slow.test": {"delay": 30}, "fast.test": {"delay": 0.1}},
-            }
-        )
-    )
-    assert gaps.random.random() == random.Random(9).random()
-    assert [gaps.gap(f"{host}.test", 0.0) for host in ("slow", "fast", "other")] == [30.0, 2.0, 2.0]
-    assert gaps.gap("slow.test", 1.0) == 32.5
+    polite = PolitenessSettings.read(Settings({"DENOISE_DELAY_MIN": "2", "DENOISE_DELAY_MAX": "4.5"}))
+    assert (polite.delay_min, polite.delay_max) == (2.0, 4.5)
 
 
 def test_wrong_settings_stop_the_crawl(site: Site, tmp_path: Path) -> None:
@@ -243,15 +240,14 @@ def project(**settings: Any) -> Settings:
 def test_add_on_in_a_fresh_project(site: Site, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     settings = project()
     Politeness().update_settings(settings)
-    assert {name: settings[name] for name in POLITE_SETTINGS} == POLITE_SETTINGS
+    assert settings["DOWNLOADER"] is PoliteDownloader
     bare = Settings()
     Politeness().update_settings(bare)
     assert bare.getbool("ROBOTSTXT_OBEY")
     Politeness().update_settings(settings)  # its own values are not foreign
     assert caplog.records == []
-    addons = {"denoise_crawler.crawl.politeness.Politeness": 310}
-    more = {**TEMPLATE, "ADDONS": addons, "CONCURRENT_REQUESTS_PER_DOMAIN": 8, "AUTOTHROTTLE_ENABLED": True}
-    done = Crawl(tmp_path, site.pages("a.test", 5), delays(0.1, 0.2, **more), spider_settings={}).finish()
+    more = {**TEMPLATE, "CONCURRENT_REQUESTS_PER_DOMAIN": 8, "AUTOTHROTTLE_ENABLED": True}
+    done = Crawl(tmp_path, site.pages("a.test", 5), delays(0.1, 0.2, **more)).finish()
     assert len(done.pages) == 5, done.log
     done.assert_real_gaps(site, 0.1)
     assert done.stats["denoise/polite/gaps"] == 5
@@ -271,27 +267,32 @@ def test_add_on_leaves_the_projects_classes_and_warns(caplog: pytest.LogCaptureF
     Politeness().update_settings(own)
     assert own["DOWNLOADER"] is OwnDownloader
     assert own["SCHEDULER_PRIORITY_QUEUE"] == Settings()["SCHEDULER_PRIORITY_QUEUE"]
+    assert own.getdict("DOWNLOADER_MIDDLEWARES") == {}
     assert "NOT in force: DOWNLOADER is set to" in caplog.messages[0]
 
     queue = "scrapy.pqueues.ScrapyPriorityQueue"
     own = project(SCHEDULER_PRIORITY_QUEUE=queue)
     Politeness().update_settings(own)
     assert own["SCHEDULER_PRIORITY_QUEUE"] == queue
-    assert own["DOWNLOADER"] == POLITE_SETTINGS["DOWNLOADER"]
+    assert own["DOWNLOADER"] is PoliteDownloader
     assert f"SCHEDULER_PRIORITY_QUEUE is set to {queue}" in caplog.messages[1]
 
     own = project(DOWNLOADER=OwnPoliteDownloader)
     Politeness().update_settings(own)
     assert own["DOWNLOADER"] is OwnPoliteDownloader
-    assert own["SCHEDULER_PRIORITY_QUEUE"] == POLITE_SETTINGS["SCHEDULER_PRIORITY_QUEUE"]
+    assert own["SCHEDULER_PRIORITY_QUEUE"] is PolitePriorityQueue
     assert len(caplog.messages) == 2
 
 
-def test_queue_needs_the_downloader(site: Site, tmp_path: Path) -> None:
-    spider_settings = {**POLITE_SETTINGS, "DOWNLOADER": "scrapy.core.downloader.Downloader"}
-    stopped = Crawl(tmp_path, site.pages("a.test", 2), {}, spider_settings).finish()
-    assert "ValueError: SCHEDULER_PRIORITY_QUEUE is PolitePriorityQueue: set DOWNLOADER" in stopped.log
-    assert site.arrivals == []
+@pytest.mark.parametrize(
+    "robots", ["scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware", RobotsTxtMiddleware]
+)
+def test_add_on_keeps_the_place_of_the_robots_middleware_and_leaves_it_off(robots: type | str) -> None:
+    for place in (None, 550):
+        own = project(DOWNLOADER_MIDDLEWARES={robots: place})
+        Politeness().update_settings(own)
+        places = {RobotsTxtMiddleware: None} | ({PoliteRobotsTxtMiddleware: place} if place else {})
+        assert own.getdict("DOWNLOADER_MIDDLEWARES") == places
 
 
 ENDLESS = "User-agent: *\nCrawl-delay: 1000000000"
@@ -401,9 +402,8 @@ def test_requests_past_the_scheduler_end_with_the_crawl(site: Site, tmp_path: Pa
 def test_the_crawl_ends_in_a_gap_also_with_another_queue_or_without_robots_txt(
     site: Site, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
-    spider_settings = {**POLITE_SETTINGS, **settings, "ROBOTSTXT_OBEY": False}
-    more = delays(NEVER, NEVER, CLOSESPIDER_TIMEOUT=2)
-    done = Crawl(tmp_path, site.pages("a.test", 5), more, spider_settings).finish()
+    more = delays(NEVER, NEVER, CLOSESPIDER_TIMEOUT=2, ROBOTSTXT_OBEY=False)
+    done = Crawl(tmp_path, site.pages("a.test", 5), more | settings).finish()
     assert done.stats["reason"] == "closespider_timeout", done.log
     assert len(done.pages) == 1
 
@@ -451,8 +451,7 @@ def test_a_link_to_another_spelling_of_a_host_cannot_hold_up_that_host(site: Sit
     site.robots_status = {"a.test.": 503}
     good = site.pages("a.test", 3)
     odd = [site.url("a.test.", "x"), site.url("user:word@a.test", "x")]
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=0.2, RETRY_ENABLED=False)
-    done = Crawl(tmp_path, odd + good, settings).finish()
+    done = Crawl(tmp_path, odd + good, delays(0.01, 0.02, RETRY_ENABLED=False), robots_retry=0.2).finish()
     assert sorted(done.pages) == good
     assert done.failures == {odd[0]: "RobotsUnreachableError", odd[1]: "ValueError"}  # Scrapy takes no user here
 
@@ -466,8 +465,8 @@ def test_a_host_whose_robots_txt_stays_away_is_asked_for_nothing_and_dropped(
 ) -> None:
     site.robots_status = {"down.test": 503}
     down, good = site.pages("down.test", 4), site.pages("good.test", 3)
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=0.5, RETRY_TIMES=retries, CONCURRENT_REQUESTS=1)
-    done = Crawl(tmp_path, down + good, settings).finish()
+    settings = delays(0.01, 0.02, RETRY_TIMES=retries, CONCURRENT_REQUESTS=1)
+    done = Crawl(tmp_path, down + good, settings, robots_retry=0.5).finish()
     assert done.stats["reason"] == "finished", done.log
     assert sorted(done.pages) == good
     assert done.failures == dict.fromkeys(down, "RobotsUnreachableError")
@@ -489,9 +488,8 @@ def test_a_host_whose_robots_txt_stays_away_is_asked_for_nothing_and_dropped(
 def test_a_robots_txt_that_comes_back_is_obeyed(site: Site, tmp_path: Path) -> None:
     site.robots = {"back.test": "User-agent: *\nDisallow: /page1"}
     site.answers["/robots.txt"] = [(500, {}), (502, {})]
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=0.4, RETRY_ENABLED=False)
     urls = site.pages("back.test", 3)
-    done = Crawl(tmp_path, urls, settings).finish()
+    done = Crawl(tmp_path, urls, delays(0.01, 0.02, RETRY_ENABLED=False), robots_retry=0.4).finish()
     assert sorted(done.pages) == [urls[0], urls[2]]
     assert done.failures == {urls[1]: "IgnoreRequest"}
     assert [status for _, path, _, status in site.arrivals if path == "/robots.txt"] == [500, 502, 200]
@@ -500,16 +498,16 @@ def test_a_robots_txt_that_comes_back_is_obeyed(site: Site, tmp_path: Path) -> N
 
 def test_a_port_without_a_server_does_not_hold_up_the_others_of_its_host(site: Site, tmp_path: Path) -> None:
     dead = f"http://a.test:{closed_port()}/page"
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER, RETRY_ENABLED=False, JOBDIR=str(tmp_path / "job"))
+    settings = delays(0.01, 0.02, RETRY_ENABLED=False, JOBDIR=str(tmp_path / "job"))
     urls = [dead, *site.pages("a.test", 3)]
-    first = Crawl(tmp_path, urls, settings)
+    first = Crawl(tmp_path, urls, settings, robots_retry=NEVER)
     wait_until(lambda: len(site.paths()) == 3, first)
     time.sleep(0.3)
     first.process.send_signal(signal.SIGINT)
     first.finish()
     assert (sorted(first.pages), first.failures) == (urls[1:], {})
     assert first.stats["reason"] == "shutdown", first.log
-    second = Crawl(tmp_path, urls, {**settings, "DENOISE_ROBOTS_UNREACHABLE": "allow"}).finish()
+    second = Crawl(tmp_path, urls, {**settings, "ROBOTSTXT_OBEY": False}).finish()
     assert second.failures == {dead: "DownloadConnectionRefusedError"}  # it was still in the job
 
 
@@ -517,7 +515,7 @@ def test_what_waits_for_a_robots_txt_survives_ctrl_c(site: Site, tmp_path: Path)
     site.robots_status = {"down.test": 503}
     urls = site.pages("down.test", 5)
     job = {"JOBDIR": str(tmp_path / "job"), "RETRY_ENABLED": False}
-    first = Crawl(tmp_path, urls, delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER, **job))
+    first = Crawl(tmp_path, urls, delays(0.01, 0.02, **job), robots_retry=NEVER)
     wait_until(lambda: site.arrivals, first)
     time.sleep(0.5)
     first.process.send_signal(signal.SIGINT)
@@ -531,18 +529,9 @@ def test_what_waits_for_a_robots_txt_survives_ctrl_c(site: Site, tmp_path: Path)
 
 def test_a_host_without_an_address_fails_at_once(site: Site, tmp_path: Path) -> None:
     urls = [*site.pages("nowhere.invalid", 2), *site.pages("a.test", 1)]
-    done = Crawl(tmp_path, urls, delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER)).finish()
+    done = Crawl(tmp_path, urls, delays(0.01, 0.02), robots_retry=NEVER).finish()
     assert done.pages == urls[2:]
     assert done.failures == dict.fromkeys(urls[:2], "CannotResolveHostError")
-    assert "denoise/polite/robots_unreachable" not in done.stats
-
-
-def test_allow_crawls_without_rules_as_scrapy_does(site: Site, tmp_path: Path) -> None:
-    site.robots_status = {"down.test": 503}
-    urls = site.pages("down.test", 3)
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_UNREACHABLE="allow", DENOISE_ROBOTS_RETRY=NEVER)
-    done = Crawl(tmp_path, urls, settings).finish()
-    assert sorted(done.pages) == urls
     assert "denoise/polite/robots_unreachable" not in done.stats
 
 
@@ -557,17 +546,16 @@ def test_a_robots_txt_that_is_not_there_allows_everything(site: Site, tmp_path: 
 def test_requests_that_ask_for_no_robots_txt_do_not_wait_for_it(site: Site, tmp_path: Path) -> None:
     site.robots_status = {"down.test": 503}
     urls = site.pages("down.test", 3)
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER)
-    done = Crawl(tmp_path, urls, settings, meta={"dont_obey_robotstxt": True}).finish()
+    settings = delays(0.01, 0.02)
+    done = Crawl(tmp_path, urls, settings, meta={"dont_obey_robotstxt": True}, robots_retry=NEVER).finish()
     assert sorted(done.pages) == urls
 
 
 def test_with_another_queue_nothing_waits_and_nothing_is_asked(site: Site, tmp_path: Path) -> None:
     site.robots_status = {"down.test": 503}
     urls = site.pages("down.test", 3)
-    spider_settings = {**POLITE_SETTINGS, "SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}
-    settings = delays(0.01, 0.02, DENOISE_ROBOTS_RETRY=NEVER, RETRY_ENABLED=False)
-    done = Crawl(tmp_path, urls, settings, spider_settings).finish()
+    queue = {"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue", "RETRY_ENABLED": False}
+    done = Crawl(tmp_path, urls, delays(0.01, 0.02, **queue), robots_retry=NEVER).finish()
     assert done.failures == dict.fromkeys(urls, "RobotsUnreachableError")
     assert {path for _, path, *_ in site.arrivals} == {"/robots.txt"}
 
@@ -582,7 +570,7 @@ def test_the_text_add_on_alone_changes_no_crawl(site: Site, tmp_path: Path) -> N
         "RETRY_ENABLED": False,
         "DENOISE_STORE": str(tmp_path / "store.sqlite"),
     }
-    done = Crawl(tmp_path, urls, settings, {}).finish()
+    done = Crawl(tmp_path, urls, settings).finish()
     assert sorted(done.pages) == sorted(urls)
 
 
@@ -594,26 +582,22 @@ def test_the_text_add_on_alone_changes_no_crawl(site: Site, tmp_path: Path) -> N
     [
         ({"DENOISE_CRAWL_DELAY_MAX": "long"}, "DENOISE_CRAWL_DELAY_MAX is 'long': set it to a number of seconds"),
         ({"DENOISE_CRAWL_DELAY_MAX": -1}, "DENOISE_CRAWL_DELAY_MAX is -1"),
-        ({"DENOISE_ROBOTS_RETRY": "nan"}, "DENOISE_ROBOTS_RETRY is 'nan'"),
-        (
-            {"DENOISE_ROBOTS_UNREACHABLE": "skip"},
-            "DENOISE_ROBOTS_UNREACHABLE is 'skip': set it to one of wait, allow",
-        ),
+        ({"DOWNLOAD_SLOTS": {"a.test": {"delay": -2}}}, "DOWNLOAD_SLOTS['a.test']['delay'] is -2"),
     ],
 )
 def test_wrong_settings_are_named_and_stop_the_crawl(
     site: Site, tmp_path: Path, settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        PolitenessSettings.read(Settings(settings))
     stopped = Crawl(tmp_path, site.pages("a.test", 1), settings).finish()
     assert stopped.process.returncode == 1
     assert f"The crawl cannot begin: {message}" in stopped.log
     assert site.arrivals == []
 
 
-def test_slots_in_the_settings_are_meant_in_any_spelling() -> None:
-    gaps = HostGaps.from_settings(
-        Settings({"DOWNLOAD_SLOTS": {"127.1": {"delay": 40}, "Bücher.test.": {"delay": 30}}})
-    )
-    assert [gaps.gap(host, 0.0) for host in ("127.0.0.1", "xn--bcher-kva.test")] == [40.0, 30.0]
+@pytest.mark.parametrize(("spelt", "host"), [("127.1", "127.0.0.1"), ("Bücher.test.", "xn--bcher-kva.test")])
+def test_slots_in_the_settings_are_meant_in_any_spelling(
+    site: Site, tmp_path: Path, spelt: str, host: str
+) -> None:
+    slots = {spelt: {"delay": 0.3}, "fast.test": {"delay": 0.001}}
+    done = crawl(tmp_path, site.pages(host, 2), delays(0.01, 0.02, DOWNLOAD_SLOTS=slots))
+    done.assert_real_gaps(site, 0.3)

@@ -13,7 +13,6 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.scrapy_internals import (
-    RobotsMiddleware,
     code_of_command,
     has_begun,
     ignores_start_requests,
@@ -37,10 +36,9 @@ from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.asyncio import call_later
 
 from denoise_crawler.crawl import scrapy_internals as internals
-from denoise_crawler.crawl.scrapy_internals import POLITE_SINCE
 
 SITE, WITH_FILES = sys.argv[1], sys.argv[2] == "files"
-seen = {"slots": [], "chosen": [], "outputs": [], "items": [], "exporters": []}
+seen = {"outputs": [], "items": [], "exporters": []}
 
 
 class Exporter(CsvItemExporter):
@@ -53,35 +51,6 @@ class Pipeline:
     def process_item(self, item):
         seen["items"].append(item["n"])
         return item
-
-
-class Downloader(internals.DownloaderOfSlots):
-    def __init__(self, crawler):
-        super().__init__(crawler)
-        seen["delay"] = self.delay_of_settings
-        self.robots = internals.RobotsMiddleware(self.middleware, self.process_request)
-
-    def make_slot(self, host):
-        seen["slots"].append(host)
-        return self.slot_without_gap()
-
-    async def process_request(self, request):
-        return await self.robots.process_request(request=request)
-
-
-class Choice(internals.SlotChoice):
-    def get_slot_key(self, request):
-        return "slot of " + request.url[-3:]
-
-    def stats(self, possible_slots):
-        seen["chosen"] += [slot for slot in possible_slots if slot not in seen["chosen"]]
-        return [(0, slot) for slot in possible_slots]
-
-
-class Queue(internals.QueueOfSlots):
-    def __init__(self, crawler, *arguments, **named):
-        super().__init__(crawler, *arguments, **named)
-        self.choose_by(Choice(crawler))
 
 
 class Probe(scrapy.Spider):
@@ -126,8 +95,8 @@ class Probe(scrapy.Spider):
         seen["in a callback"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
         seen["has files"] = internals.has_media_pipeline(crawler)
         await internals.SentItems(crawler).send({"n": 1}, response)
-        if hasattr(crawler.engine.downloader, "robots"):
-            crawler.engine.downloader.robots.forget(SITE.split("/")[2])
+        slot = crawler.engine.downloader.slots["127.0.0.1"]
+        seen["seconds since a request"] = internals.slot_clock() - slot.lastseen
         yield {"n": 2}
         yield scrapy.Request(SITE + "two", callback=self.second)
 
@@ -160,10 +129,8 @@ class Probe(scrapy.Spider):
 
 
 settings = {"LOG_LEVEL": "ERROR", "FEEDS": {"out.csv": {"format": "csv"}}, "TELNETCONSOLE_ENABLED": False}
-settings |= {"ROBOTSTXT_OBEY": True, "DOWNLOAD_DELAY": 0.5, "FILES_STORE": "files"}
+settings |= {"FILES_STORE": "files"}
 settings["ITEM_PIPELINES"] = {Pipeline: 1} | ({FilesPipeline: 2} if WITH_FILES else {})
-if scrapy.version_info[:2] >= POLITE_SINCE:
-    settings |= {"DOWNLOADER": Downloader, "SCHEDULER_PRIORITY_QUEUE": Queue}
 process = CrawlerProcess(settings)
 process.crawl(Probe)
 internals.raise_after_start(process, RuntimeError("at the end"))
@@ -235,21 +202,8 @@ def test_a_program_gets_our_error_when_its_crawls_have_ended(seen: dict[str, Any
     assert (seen["raised"], seen["closed by"]) == ("at the end", "finished")
 
 
-@needs_new_scrapy
-def test_the_downloader_uses_the_slots_that_we_make(seen: dict[str, Any]) -> None:
-    assert seen["slots"] == ["127.0.0.1"]
-    assert seen["delay"] == 0.5
-
-
-@needs_new_scrapy
-def test_the_queue_chooses_among_the_slots_that_we_name(seen: dict[str, Any]) -> None:
-    assert seen["chosen"] == ["slot of one", "slot of two", "slot of six"]
-
-
-@needs_new_scrapy
-def test_a_robots_txt_that_we_forget_is_asked_for_again(seen: dict[str, Any]) -> None:
-    paths = [path.rpartition("/")[2] for path in seen["asked"]]
-    assert paths == ["robots.txt", "one", "robots.txt", "two", "six"]
+def test_the_clock_of_slots_is_the_one_that_scrapy_reads(seen: dict[str, Any]) -> None:
+    assert 0 <= seen["seconds since a request"] < 600
 
 
 def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
@@ -257,12 +211,6 @@ def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
     crawler.engine = crawler._create_engine()
     assert scheduler_of(crawler) is None
     assert not has_begun(crawler)
-
-
-def test_a_crawl_without_the_middleware_for_robots_txt_is_told() -> None:
-    engine = get_crawler(settings_dict={"ROBOTSTXT_OBEY": False})._create_engine()
-    with pytest.raises(LookupError, match="no RobotsTxtMiddleware"):
-        RobotsMiddleware(engine.downloader.middleware, print)
 
 
 def test_the_code_of_the_command_is_known_once_somebody_has_imported_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,12 +293,15 @@ def test_a_spider_that_starts_by_start_requests_crawls_or_is_warned_of(project: 
     assert "starts by start_requests" not in project.log
 
 
+RENDERING = "denoise_crawler.contrib.rendering"
+
+
 @pytest.mark.skipif(scrapy.version_info[:2] >= (2, 18), reason="this Scrapy has what they need")
 @pytest.mark.parametrize(
     ("spider", "part", "settings"),
     [
         ("both", "denoise_crawler.Politeness", 'ADDONS = {"denoise_crawler.Politeness": 310}'),
-        ("both", "denoise_crawler.Rendering", 'ADDONS = {"denoise_crawler.Rendering": 320}'),
+        ("both", RENDERING, f'ADDONS = {{"{RENDERING}.Rendering": 320}}'),
         ("site", "the spider site", ""),
         ("msn_news", "the spider msn_news", ""),
     ],

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import TypeAlias
@@ -19,7 +18,7 @@ from typing import TypeAlias
 from denoise_crawler.demo.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import PIPELINES
-from tests.faults import polite_faults, prepared_stores, store_faults
+from tests.faults import polite_faults, shared_files, store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
@@ -27,7 +26,6 @@ Scenario: TypeAlias = Callable[[Path, DemoServer, Random], Outcome]
 
 LONGEST = 1.6  # seconds in which a crawl of these pages is at work
 NO_TRACE = "a traceback instead of one line"
-WORKERS = "DENOISE_WORKERS = 2\n"
 WITH_HTML = SPIDER.replace('yield {"url": response.url}', 'yield {"url": response.url, "html": response.text}', 1)
 
 
@@ -52,32 +50,9 @@ def kill(folder: Path, server: DemoServer, random: Random, *, settings: str = ""
     return outcome
 
 
-def kill_with_workers(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """The same with two worker processes."""
-    return kill(folder, server, random, settings=WORKERS)
-
-
 def kill_with_pipelines(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """The same with the pipelines, half of the times with two worker processes."""
-    settings = f"ADDONS = {{}}{PIPELINES}" + random.choice(("", WORKERS))
-    return kill(folder, server, random, settings=settings, spider=WITH_HTML)
-
-
-def kill_a_worker(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """``kill -9`` of the worker processes at a random moment; no item lacks its text."""
-    crawls, outcome = Crawls(folder, server, settings=WORKERS), Outcome()
-    process = crawls.begin(feed="out.jsonl", quota=random.choice((8, 16, 500)))
-    crawls.waits(process, crawls.opened)
-    time.sleep(random.uniform(0.0, LONGEST))
-    for worker in crawls.children(process):
-        with suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGKILL)
-    items = crawls.finished(process, "out.jsonl")
-    outcome.missing(crawls.urls, items)
-    outcome.twice(items)
-    outcome.changed(items, crawls.headlines)
-    outcome.must(crawls.code == 0 and not crawls.parked() and "] ERROR" not in crawls.log, crawls.log)
-    return outcome
+    """The same with the pipelines."""
+    return kill(folder, server, random, settings=f"ADDONS = {{}}{PIPELINES}", spider=WITH_HTML)
 
 
 def ctrl_c(folder: Path, server: DemoServer, random: Random) -> Outcome:
@@ -229,9 +204,7 @@ def failing_feed(folder: Path, server: DemoServer, random: Random) -> Outcome:
 
 SCENARIOS: dict[str, Scenario] = {
     "kill -9": kill,
-    "kill -9, two workers": kill_with_workers,
     "kill -9, the pipelines": kill_with_pipelines,
-    "kill -9 of the workers": kill_a_worker,
     "Ctrl-C": ctrl_c,
     "Ctrl-C twice": ctrl_c_twice,
     "disk full (file size limit)": store_faults.full_disk,
@@ -239,11 +212,9 @@ SCENARIOS: dict[str, Scenario] = {
     "store read-only": store_faults.read_only,
     "store cut": store_faults.cut_in_half,
     "store with garbage inside": store_faults.garbage_inside,
-    "store cut under the crawl": store_faults.cut_while_it_runs,
-    "store of a newer version": store_faults.newer_version,
+    "store of another release": store_faults.another_release,
     "garbage instead of a store": store_faults.garbage,
-    "store made to do harm": prepared_stores.prepared_store,
-    "others' files in a shared store": prepared_stores.shared_store,
+    "others' files in a shared store": shared_files.shared_store,
     "two crawls on one store, one killed": two_crawls,
     "clock goes backwards": clock,
     "spider raises": raising_spider,
@@ -255,8 +226,6 @@ SCENARIOS: dict[str, Scenario] = {
 
 def why_not(name: str) -> str | None:
     """Return why a fault cannot be made on this machine, None if it can."""
-    if name == "kill -9 of the workers" and not Path("/proc/self/task").exists():
-        return "reads /proc"
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if name == "disk full (small file system)" and not (is_root and shutil.which("mount") and _can_mount()):
         return "only root may mount a file system"

@@ -11,12 +11,12 @@ from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
-from denoise_crawler.workers import Limits, Worker
 from tests.fuzz.hostile import ARCHIVES, HOSTILE, record
 from tests.fuzz.road import Road
 

@@ -7,19 +7,17 @@ import signal
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Generator
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.methods import METHODS
-from denoise_crawler.workers import Limits, Worker
 from tests.fuzz.mutations import numbered
 from tests.fuzz.road import Road, write_all_in_a_report
 
@@ -77,23 +75,28 @@ class Sent(NamedTuple):
     peak_bytes: int = 0
 
 
-def run(chunk: Chunk, result: Result, limits: Limits | None = None) -> Generator[Future[Any], None, None]:
-    """Send a chunk through a worker process; add what comes of it to ``result``; yield what is waited for."""
-    with Worker(partial(Fuzzer, chunk), limits or Limits()) as worker:
-        under_way = [(number, worker.submit(Fuzzer.send, number)) for number in range(chunk.first, chunk.end)]
-        for number, sent in under_way:
-            yield sent
-            try:
-                found = sent.result()
-            except WorkerError as error:
-                found = Sent(error=str(error), said=str(error))
-            result.inputs += 1
-            result.sizes.update([] if found.size is None else [found.size.bit_length()])
-            result.texts += found.has_text
-            result.peak_bytes = max(result.peak_bytes, found.peak_bytes)
-            if found.error:
-                result.failures.append(Failure(number, found.error[:200], _kept(chunk, number, found.said)))
-        yield worker.submit(Fuzzer.finish)
+def run(chunk: Chunk, worker: Worker[Fuzzer]) -> Result:
+    """Send a chunk through a worker process and return what comes of it."""
+    result = Result()
+    for number in range(chunk.first, chunk.end):
+        try:
+            found = worker.call(Fuzzer.send, number)
+        except WorkerError as error:
+            found = Sent(error=str(error), said=str(error))
+        result.inputs += 1
+        result.sizes.update([] if found.size is None else [found.size.bit_length()])
+        result.texts += found.has_text
+        result.peak_bytes = max(result.peak_bytes, found.peak_bytes)
+        if found.error:
+            result.failures.append(Failure(number, found.error[:200], _kept(chunk, number, found.said)))
+    worker.call(Fuzzer.finish)
+    worker.close()
+    return result
+
+
+def fuzzing(chunk: Chunk, limits: Limits | None = None) -> Worker[Fuzzer]:
+    """Return a worker that fuzzes a chunk; its process starts with the first input."""
+    return Worker(partial(Fuzzer, chunk), limits or Limits())
 
 
 def methods_of(group: int) -> tuple[str, ...]:

@@ -1,17 +1,13 @@
-"""Pages, selectors and archives that are large, deep or strange in one way each."""
+"""Pages and archives that are large, deep or strange in one way each."""
 
 import gzip
 from collections.abc import Callable
 from itertools import islice, product
 from string import ascii_lowercase
-from time import process_time
-from typing import NamedTuple
 
 import xxhash
 
-from denoise_crawler.errors import SelectorError
-from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES, Page
-from denoise_crawler.rules.selectors import find
+from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 
 SENTENCE = "The boats came home one by one, long before the evening bell. "
 ENTITIES = (
@@ -217,52 +213,3 @@ ARCHIVES: dict[str, Callable[[], bytes]] = {
     "a page of 60 MB": lambda: record("", b"<p>first" + b"<br>x" * 12_000_000),
     "10 MB between two records": lambda: b"version of nothing: \n" * 500_000,
 }
-
-
-MOST_SELECTOR_SECONDS = 1.0
-PAGES = (
-    *("every limit at once", "paragraphs of a letter", "links, all different", "cells of a table"),
-    *("levels with classes of their own", "1,900 levels, text in each", "misnested formatting"),
-)
-SELECTORS = (
-    # an axis of unbounded reach, after another one
-    *("//*", "//*//*", "(//*//*)[1]", "//*//*//*", "//p//text()", "//text()/../..", "//*/ancestor::*", "//*/.."),
-    *("//*/following::*", "//p/preceding::*", "//*/following::p[1]", "//*/following-sibling::*[position()>3]"),
-    *("//*/preceding-sibling::*[1]", "//*/descendant::*[last()]", "//*/ancestor-or-self::*[@class][1]"),
-    # in a predicate
-    *("//*[following::x]", "//*[.//p]", "//*[count(//*)>3]", "//p[. = //p]", "//*[count(preceding::*) > 9]"),
-    *("//*[not(ancestor::x)]", "//p[position() mod 2 = 1]", "//*[count(//*[count(//*)>0])>0]/x"),
-    # the text of many
-    *("//*[contains(., 'zzz')]", "//*[normalize-space(.) = 'x']", "//*[translate(., 'abc', 'xyz') = 'x']"),
-    *("//*[string-length(.) > 9]", "concat(//p, '-', //*)", "//*[starts-with(@class, 'a')]/@class"),
-    # unions, and what CSS becomes
-    *(" | ".join(["//p", "//*", "//text()"] * 40), "*", "* *", "* * *", "p ~ p", "p + p + p", "p:nth-child(2)"),
-    "div:has(p) p",
-)
-
-
-class SelectorCosts(NamedTuple):
-    """Of one page: how many selectors were taken and how many refused, and the dearest, with its CPU seconds."""
-
-    page: str
-    taken: int
-    refused: int
-    dearest: str
-    seconds: float
-
-
-def selector_costs(name: str) -> SelectorCosts:
-    """Find what each selector finds in a page, one after the other."""
-    made = HOSTILE[name]()
-    page = Page.parse("https://hostile.example/1", made if isinstance(made, (str, bytes)) else made[0])
-    assert page.nodes
-    seconds, refused = dict[str, float](), 0
-    for selector in SELECTORS:
-        start = process_time()
-        try:
-            find(page, selector)
-        except SelectorError:
-            refused += 1
-        seconds[selector] = process_time() - start
-    dearest = max(seconds, key=seconds.__getitem__)
-    return SelectorCosts(name, len(SELECTORS) - refused, refused, dearest[:40], seconds[dearest])

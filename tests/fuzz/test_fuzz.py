@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import METHODS, Judgement
@@ -18,9 +19,8 @@ from denoise_crawler.output.explanation import MAX_REASONS, explanation
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
-from denoise_crawler.workers import Limits, side_by_side
 from tests.fuzz.costs import MOST_BYTES, measure
-from tests.fuzz.fuzz_process import Chunk, Result, methods_of, run
+from tests.fuzz.fuzz_process import Chunk, fuzzing, methods_of, run
 from tests.fuzz.hostile import ENTITIES, HOSTILE, SENTENCE, around
 from tests.fuzz.markup import encoded, page, repeated
 from tests.fuzz.mutations import changed, mutated, numbered
@@ -82,15 +82,17 @@ def test_an_input_is_the_same_in_every_process_and_all_methods_take_turns() -> N
 
 
 def test_the_long_run_counts_its_inputs_and_keeps_no_failures_where_there_are_none(tmp_path: Path) -> None:
-    result = Result()
-    side_by_side([run(Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures"), result)], 1)
+    chunk = Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures")
+    with fuzzing(chunk) as worker:
+        result = run(chunk, worker)
     assert (result.inputs, sum(result.sizes.values()), result.failures) == (25, 25, [])
     assert not (tmp_path / "failures").exists()
 
 
 def test_an_input_that_takes_too_long_is_a_failure_that_is_kept_and_the_run_goes_on(tmp_path: Path) -> None:
-    result, numbers = Result(), range(40, 43)
-    side_by_side([run(Chunk(3, 40, 43, tmp_path), result, Limits(seconds=0.001))], 1)
+    chunk, numbers = Chunk(3, 40, 43, tmp_path), range(40, 43)
+    with fuzzing(chunk, Limits(seconds=0.001)) as worker:
+        result = run(chunk, worker)
     assert [failure.number for failure in result.failures] == list(numbers)
     assert {failure.error for failure in result.failures} == {"took more than 0.001 s of CPU time"}
     assert {Path(failure.file) for failure in result.failures} == set(tmp_path.glob("*.html"))

@@ -31,8 +31,6 @@ PIPELINES = {"denoise_crawler.pipelines.StyleTreePipeline": 100, "denoise_crawle
 MODES = {
     "add-on": Mode({"ADDONS": {"denoise_crawler.Addon": 300}}),
     "pipelines": Mode({"ITEM_PIPELINES": PIPELINES}, html=True),
-    "add-on, 2 workers": Mode({"ADDONS": {"denoise_crawler.Addon": 300}, "DENOISE_WORKERS": 2}),
-    "pipelines, 2 workers": Mode({"ITEM_PIPELINES": PIPELINES, "DENOISE_WORKERS": 2}, html=True),
 }
 
 

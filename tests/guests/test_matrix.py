@@ -1,6 +1,5 @@
 """The matrix: items of every kind, every way to end, every way to have us; beside it the same crawl without us."""
 
-import json
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -14,7 +13,6 @@ from tests.guests.crawls import MODES, Crawls, Mode
 from tests.guests.endings import ENDINGS, EVERY_PAGE, Run
 from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses, signal_after
 from tests.guests.site import hosts
-from tests.guests.test_warmup_time import PIPELINES
 from tests.loopback import Served
 
 
@@ -35,12 +33,8 @@ def without(three_hosts: list[Served], tmp_path_factory: pytest.TempPathFactory)
     return comparison
 
 
-# every ending with the add-on, the pipelines and worker processes; some with pipelines and workers
-CASES = [(mode, ending) for mode in MODES for ending in ENDINGS if mode != "pipelines, 2 workers"]
-CASES += [("pipelines, 2 workers", ending) for ending in ("finish", "Ctrl-C", "kill -9, and the same again")]
-
-
-@pytest.mark.parametrize(("mode", "ending"), CASES)
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("mode", MODES)
 def test_a_crawl_has_the_same_items_fields_files_and_responses_with_us(
     mode: str, ending: str, three_hosts: list[Served], without: Callable[[bool], Comparison], tmp_path: Path
 ) -> None:
@@ -60,57 +54,6 @@ def test_the_same_crawl_without_us_differs_in_nothing_but_the_text(
     assert found.without_text
     found.without_text = []
     assert found == Difference(), found.describe()
-
-
-# No page is asked for while items of another are on their way: on a slow machine it would overtake some of them.
-ONE_AT_A_TIME = """
-CONCURRENT_REQUESTS = 1
-SCRAPER_SLOT_MAX_ACTIVE_SIZE = 1
-DENOISE_EXTRA_FIELDS = {"confidence": "confidence", "warm": "warm", "noise_ratio": "noise"}
-"""
-PLAIN = SPIDER.replace('"CONCURRENT_REQUESTS": 8, ', "")
-SEVERAL = """
-        yield {"url": response.url + "#own", "text": "A text of its own."}
-        yield {"url": response.url, "text": ""}
-        yield {"url": response.url + "#part", "text": "", "denoise_part": "div.story"}
-        yield {"url": response.url + "#too", "text": ""}
-"""
-SPIDERS = {
-    "an item a page": PLAIN,
-    "items of several kinds": PLAIN.replace(PLAIN[PLAIN.index("        yield {") :], SEVERAL.lstrip("\n")),
-    "with their HTML": PLAIN.replace('"text": ""', '"text": "", "html": response.text'),
-}
-WAYS = {"an item a page": ADDON, "items of several kinds": ADDON, "with their HTML": PIPELINES}
-
-
-def crawled(folder: Path, way: str, urls: list[str], workers: int) -> bytes:
-    """Crawl with as many workers and return the feed."""
-    settings = f"{ONE_AT_A_TIME}DENOISE_WORKERS = {workers}\n"
-    guest = Guest(folder, WAYS[way], spider=SPIDERS[way], settings=settings)
-    assert guest.run(urls)
-    assert "] ERROR" not in guest.log
-    assert guest.log.count("is known after 6 pages; 0 items") == 0, guest.log
-    return (folder / "out.jsonl").read_bytes()
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_with_a_worker_the_feed_is_the_same_to_the_byte(way: str, two_hosts: list[Served], tmp_path: Path) -> None:
-    urls = addresses(two_hosts[:1], 20)
-    without = crawled(tmp_path / "without", way, urls, 0)
-    assert crawled(tmp_path / "with", way, urls, 1) == without
-
-
-def test_with_two_workers_each_site_has_the_same_items_in_the_same_order(
-    two_hosts: list[Served], tmp_path: Path
-) -> None:
-    first, second = (addresses([host], 20) for host in two_hosts)
-    urls = [url for pair in zip(first, second, strict=True) for url in pair]
-    feeds = [crawled(tmp_path / str(number), "items of several kinds", urls, number) for number in (0, 2)]
-    for host in two_hosts:
-        without, with_workers = (
-            [line for line in feed.splitlines() if json.loads(line)["url"].startswith(host.url)] for feed in feeds
-        )
-        assert with_workers == without
 
 
 WITH_IMAGE = SPIDER.replace(

@@ -139,13 +139,10 @@ def test_the_time_of_each_site_begins_with_its_own_first_page(two_hosts: list[Se
     assert guest.stats["denoise/parked"] == 3  # the last one for the end of the crawl, as its site is new
 
 
-@pytest.mark.parametrize("workers", [0, 1])
 @pytest.mark.parametrize("mode", MODES)
-def test_each_new_page_of_a_site_gives_it_more_time(
-    mode: str, workers: int, two_hosts: list[Served], tmp_path: Path
-) -> None:
+def test_each_new_page_of_a_site_gives_it_more_time(mode: str, two_hosts: list[Served], tmp_path: Path) -> None:
     us, spider = MODES[mode]
-    guest = Guest(tmp_path, us, spider=spider, settings=f"DENOISE_WORKERS = {workers}\n")
+    guest = Guest(tmp_path, us, spider=spider)
     pages = addresses(two_hosts[:1], 8)
     slow = ("-s", "DOWNLOAD_DELAY=0.8", "-s", "DENOISE_WARMUP_SECONDS=4", "-s", "CONCURRENT_REQUESTS=1")
     items = guest.run(pages, *slow, "-s", "DENOISE_WARMUP_PAGES=8")

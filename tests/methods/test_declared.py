@@ -16,8 +16,8 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, body_columns, declared_of, linked_data_of
 from denoise_crawler.methods.fusion.features import Evidence, Words, page_names
 from denoise_crawler.methods.fusion.page_type import CUT_SHIFTS, page_type_of
+from denoise_crawler.methods.fusion.reasons import Case
 from denoise_crawler.methods.fusion.records import MAX_VALUES, product_values
-from denoise_crawler.methods.fusion.tellers import TELLERS, Case
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page
@@ -269,9 +269,9 @@ def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> N
     one = declared_page(f"<ul>{listed(ITEMS)}</ul>", recipe())
     evidence = one.once(shipped_model().alone).evidence
     kept, commented = (Case(evidence, 0, taken, {f"{field} declared": 1.0}) for taken, field in FIELD_OF.items())
-    assert TELLERS["declared"](kept) == "most of its words are in what the page declares as ingredients"
-    assert TELLERS["declared"](commented) == "most of its words are in what the page declares as comments"
-    assert TELLERS["landmark"](Case(evidence, 0, taken=False, values={"in unseen": 1.0})) == "hidden from readers"
+    assert "ingredients" in kept.describe("declared")
+    assert "comments" in commented.describe("declared")
+    assert Case(evidence, 0, taken=False, values={"in unseen": 1.0}).describe("landmark") == "hidden from readers"
 
 
 @settings(max_examples=50, deadline=None)

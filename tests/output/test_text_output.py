@@ -366,18 +366,6 @@ UNSURE_PAGES = [
 ]
 
 
-def shout(url: str, html: str) -> str:
-    return f"{url} has {len(html)} characters"
-
-
-def fail(url: str, html: str) -> str:
-    raise RuntimeError(url + html)
-
-
-def none(*_: str) -> None:
-    pass
-
-
 def unsure(action: str, minimum: float = 0.85) -> Writing:
     return Writing(min_confidence=minimum, low_confidence=action)
 
@@ -405,32 +393,12 @@ def test_dropped_pages_do_not_come_out_and_a_batch_counts_them() -> None:
     assert (tally.unsure, tally.dropped) == (1, 1)
 
 
-def test_a_function_or_an_extractor_writes_unsure_pages_and_the_method_says_so() -> None:
-    story, scraps = denoise_pages(UNSURE_PAGES, writing=unsure(f"{__name__}:shout"))
-    assert (story.method, scraps.method) == ("fusion", f"fusion/{__name__}:shout")
-    assert scraps.text == f"{UNSURE_PAGES[1][0]} has {len(UNSURE_PAGES[1][1])} characters"
-    _, scraps = denoise_pages(UNSURE_PAGES, writing=unsure("html_text"))
-    assert scraps.method == "fusion/html_text"
-    assert "Offer 39" in scraps.text
-
-
-@pytest.mark.parametrize("name", ["fail", "none"])
-def test_a_fallback_that_fails_or_has_nothing_leaves_our_own_text(name: str) -> None:
-    plain = list(denoise_pages(UNSURE_PAGES))
-    cleaned = list(denoise_pages(UNSURE_PAGES, writing=unsure(f"{__name__}:{name}")))
-    assert [(one.text, one.method) for one in cleaned] == [(one.text, "fusion") for one in plain]
-    assert cleaned[1].low_confidence
-
-
 @pytest.mark.parametrize(
     ("minimum", "action", "said"),
     [
         (1.5, "mark", "the least confidence is 1.5"),
         (float("nan"), "mark", "the least confidence is nan"),
-        (0.5, "marks", "'marks' is not known: it can be mark, drop, render, trafilatura"),
-        (0.5, "no_such_module:f", "'no_such_module:f' cannot be loaded"),
-        (0.5, f"{__name__}:no_such", "cannot be loaded"),
-        (0.5, f"{__name__}:PAGES", "is no function"),
+        (0.5, "marks", "'marks' is not known: it can be mark, drop"),
     ],
 )
 def test_wrong_values_are_refused_at_once(minimum: float, action: str, said: str) -> None:

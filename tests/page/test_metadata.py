@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from denoise_crawler import denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from denoise_crawler.page.bylines import names_in
+from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS
-from denoise_crawler.page.headline import iso_date
 from denoise_crawler.page.metadata import (
     MORE_FIELDS,
     Metadata,
     MoreMetadata,
     metadata_of,
     more_metadata_of,
-    names_in,
 )
 from tests.strategies import html_pages
 
@@ -52,6 +52,21 @@ def json_ld(value: Any) -> str:
         ("December 15th, 2011 at 12:30 am", "2011-12-15T00:30:00"),
         ("15.12.2011", "2011-12-15"),
         ("12/15/2011", "2011-12-15"),
+        ("30 Июля 2031", "2031-07-30"),
+        ("14 березня 2031 р., 10:03", "2031-03-14"),
+        ("14. března 2031", "2031-03-14"),
+        ("14 marca 2031", "2031-03-14"),
+        ("14 Μαρτίου 2031", "2031-03-14"),
+        ("14 במרץ 2031", "2031-03-14"),
+        ("14 مارس 2031", "2031-03-14"),
+        ("١٤ مارس ٢٠٣١", "2031-03-14"),
+        ("14 मार्च 2031", "2031-03-14"),
+        ("14 มีนาคม 2574", "2031-03-14"),
+        ("2031년 3월 14일", "2031-03-14"),
+        ("14 Mart 2031", "2031-03-14"),
+        ("2031. március 14.", "2031-03-14"),
+        ("Jan 5 '17 at 0:40", "2017-01-05T00:40:00"),
+        ("12 pages of 2011", None),
         ("05/05/2011", "2011-05-05"),
         ("2011-12-15 99:99", "2011-12-15"),
         ("05/06/2011", None),
@@ -192,6 +207,20 @@ def test_metadata_beside_json_ld_is_read(
         ('<meta property="og:title" content="Cranes"><title>Cranes</title><h1>Port Cranes</h1>', "Cranes"),
         ("<title>起重机 - 港口报：港口</title><h1>起重机</h1>", "起重机"),
         ("<h1></h1><h1>Only a heading</h1>", "Only a heading"),
+        ("<title>Cranes on the quay | The Ellery Post</title><h1>Cranes on the quay: a story</h1>",
+         "Cranes on the quay"),
+        ("<title>Cranes at work - Nuhen 100%</title><h1>Cranes at work</h1>", "Cranes at work"),
+        ("<title>Cranes at work – Notes from the valley</title><h2>Cranes at work</h2>", "Cranes at work"),
+        ("<title>The Valley « Cranes at work</title><h1>Cranes at work</h1>", "Cranes at work"),
+        ("<title>起重机在港口-海港大学</title><h1>起重机在港口</h1>", "起重机在港口"),
+        ("<title>起重机在港口_时政_海港网</title><h1>海港网</h1>", "起重机在港口"),
+        ('<meta property="og:title" content="Example"><title>Cranes at work</title>', "Cranes at work"),
+        ("<title>How did you learn to lift a crane? « Questions about cranes and all that they lift</title>"
+         "<h1>Questions about cranes and all that they lift</h1>"
+         "<h2>How did you learn to lift a crane?</h2>", "How did you learn to lift a crane?"),
+        ("<title>Cranes &amp;amp; quays</title>", "Cranes & quays"),
+        ("<title>Cranes — Port</title><h1>Cranes<a class=headerlink href='#cranes'>¶</a></h1>", "Cranes"),
+        ("<title>Cranes - Port</title><h1><a href='#cranes'>#</a>Cranes</h1>", "Cranes"),
         ("", ""),
     ],
 )  # fmt: skip
@@ -217,6 +246,11 @@ def test_the_title_is_the_headline_without_the_name_of_the_site(html: str, title
         ("https://example.com/ann", []),
         ("@ann", []),
         ("x" * 201, []),
+        ("View Profile", []),
+        ("Author Profiles", []),
+        ("admin", []),
+        ("作者", []),
+        ("More by Ann Lee", ["Ann Lee"]),
         ("", []),
     ],
 )
@@ -239,6 +273,58 @@ def test_the_address_tells_the_date_where_nothing_else_does() -> None:
     assert date("<p>x") == "2031-03-14"
     assert date("<meta name=date content=2031-03-15><p>x") == "2031-03-15"
     assert metadata_of(Page.parse("https://example.com/2031/30/14/cranes", "<p>x")).date is None
+
+
+@pytest.mark.parametrize(
+    ("path", "date"),
+    [
+        ("2031/0314/c1.html", "2031-03-14"),
+        ("art/t20310314_12.html", "2031-03-14"),
+        ("2031-03-14-cranes", "2031-03-14"),
+        ("2031/314/c1.html", None),
+        ("p20310314", None),
+    ],
+)
+def test_addresses_of_archives_are_read_like_this(path: str, date: str | None) -> None:
+    assert metadata_of(Page.parse(f"https://example.com/{path}", "<p>x")).date == date
+
+
+_TIME = "<time datetime=2015-01-02>Jan 2, 2015</time>"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"<a href=/2 class=box><h3>Cranes</h3>{_TIME}</a>",
+        f"<div class=card><h3>Cranes</h3>{_TIME}</div>",
+        f"<aside>{_TIME}</aside>",
+        f"<ol class=comment-list><li class=comment><article><b>Bo</b> {_TIME}<p>So good.</article></ol>",
+        f"<div id=comments><div>{_TIME} Bo: So good.</div></div>",
+    ],
+)
+def test_a_time_of_another_page_or_of_a_reader_is_not_the_date(other: str) -> None:
+    assert byline_read(f"<body><article><h1>A Quiet Harbour</h1>{STORY}</article>{other}").date is None
+    dated = f"<body><article><p>May 22, 2031</p><h1>A Quiet Harbour</h1>{STORY}</article>{other}"
+    assert byline_read(dated).date == "2031-05-22"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<p>Published May 22, 2031, updated May 25, 2031</p>",
+        "<p><span>Updated:</span></p><p>May 25, 2031</p><p>Original:</p><p>May 22, 2031</p>",
+        "<div>修改于2031年5月25日</div><div>2031年5月22日</div>",
+    ],
+)
+def test_the_date_of_a_change_is_not_that_of_the_page(said: str) -> None:
+    assert byline_read(f"<h1>A Quiet Harbour</h1>{said}{STORY}").date == "2031-05-22"
+
+
+def test_links_to_more_authors_than_a_page_has_name_none() -> None:
+    links = "".join(f"<a href=/authors/{one}>Ann {one}</a> " for one in ("Lee", "Ek", "Day"))
+    assert byline_read(f"<div>{links}</div>").author == "Ann Lee; Ann Ek; Ann Day"
+    more = "".join(f"<a href=/authors/{one}>Bo {one}</a> " for one in ("Fox", "Owl"))
+    assert byline_read(f"<div>{links}{more}</div>").author is None
 
 
 MORE = """<meta property="og:description" content="Two cranes &amp; a quay."><link rel=canonical href="/cranes">
@@ -389,7 +475,16 @@ def test_a_clock_that_was_never_set_is_no_date(date: str) -> None:
     ("said", "author"),
     [
         ("<div>By Ann Lee</div>", "Ann Lee"),
-        ("<div>By <b>Ann Lee</b>, Bo de la Cruz</div>", "Ann Lee"),
+        ("<div>By <b>Ann Lee</b>, Bo de la Cruz</div>", "Ann Lee; Bo de la Cruz"),
+        ("<p>By <i>ANN LEE</i>, <i>BO EK</i> and <i>CY DAY</i></p>", "ANN LEE; BO EK; CY DAY"),
+        ("<div><span>By</span><span>Ann Lee</span> <time>May 3, 2031</time></div>", "Ann Lee"),
+        ("<div>Author:</div><div>Ann Lee</div>", "Ann Lee"),
+        ("<div>By: Ann Lee @annlee</div>", "Ann Lee"),
+        ("<p>Автор: Анна Ли</p>", "Анна Ли"),
+        ("<p>2031-05-03 10:03 作者：李安 来源：海港报</p>", "李安"),
+        ("<p>文／王小明、李安</p>", "王小明、李安"),
+        ("<p>记者：首先欢迎你来到我们的节目</p>", None),
+        ("<aside><blockquote>So good. <cite class=author>Ann Lee</cite></blockquote></aside>", None),
         ("<div>By Ann Lee and Bo de la Cruz | Staff</div>", "Ann Lee; Bo de la Cruz"),
         ("<span class=article-byline>Ann O'Neil</span>", "Ann O'Neil"),
         ("<div class=byline><span>Ann Lee for Example</span></div>", "Ann Lee"),

@@ -3,7 +3,6 @@ import json
 import re
 import runpy
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ from scrapy.settings import Settings
 
 from denoise_crawler.commands import page_command
 from denoise_crawler.crawl import settings, settings_table
-from denoise_crawler.crawl.host_gaps import HostGaps
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ROOT
 from tests.programs import run_python
@@ -35,12 +33,12 @@ COMMANDS = ("denoise-crawler ", "curl ", "scrapy ", "pip ", "python ", "make ", 
 ELSEWHERE = {
     "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
     "$ cat": "tests/project/test_shown_output.py runs it",
-    "$ scrapy shell": "tests/test_shell.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
     "# my_extractor.py": "my_library stands for any; it is parsed",
 }
+LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
 # It asks a stranger's server, or takes long (tests/commands/test_explain.py runs it).
 REFUSED = ("https://example.com", "denoise evaluate")
 
@@ -110,9 +108,8 @@ def test_settings_can_be_used_as_they_stand(block: Block) -> None:
     namespace: dict[str, Any] = {}
     exec(compile(block.text, str(block), "exec"), namespace)  # noqa: S102
     values = {name: value for name, value in namespace.items() if name.isupper()}
-    assert set(filter(_is_ours, values)) <= set(_documented_settings())
+    assert set(filter(_is_ours, values)) <= {*_documented_settings(), *settings.CONTRIB}
     DenoiseSettings.from_settings(Settings(values))
-    HostGaps.from_settings(Settings(values))
     for section in settings_table.SECTIONS:
         section.read(Settings(values))
     for path in re.findall(r'"((?:denoise_crawler|scrapy_poet|spidermon)\.[\w.]+)"', block.text):
@@ -132,16 +129,9 @@ def test_commands_run_as_they_stand(block: Block, folder: Path, monkeypatch: pyt
     _skip_what_is_tested_elsewhere(block)
     monkeypatch.chdir(folder)
     lines = _lines(block)
-    drawn = [] if shutil.which("dot") else [line for line in lines if _is_drawn(line)]
-    not_run = [line for line in lines if line not in drawn and not _was_run(line)]
-    if drawn:
-        pytest.skip(f"{block}: Graphviz is not installed: {'; '.join(drawn)}")
+    not_run = [line for line in lines if not _was_run(line)]
     if not_run:
         pytest.skip(f"{block}: looked at, not run: {'; '.join(not_run)}")
-
-
-def _is_drawn(line: str) -> bool:
-    return "denoise tree" in line and bool(re.search(r"\.(svg|pdf|png)\b", line))
 
 
 def _skip_what_is_tested_elsewhere(block: Block) -> None:
@@ -163,7 +153,7 @@ def _was_run(line: str) -> bool:
     words = shlex.split(line, comments=True)
     if words[:2] == ["scrapy", "denoise"] and "..." not in line and not any(part in line for part in REFUSED):
         return _denoised(words[2:])
-    if words[0] == "denoise-crawler" and words[1] != "mcp" and not any(part in line for part in REFUSED):
+    if words[0] == "denoise-crawler" and not any(part in line for part in REFUSED):
         assert page_command.run(words[1:]) == 0, line
         return True
     if words[0] == "pip":
@@ -174,7 +164,7 @@ def _was_run(line: str) -> bool:
     elif words[:2] == ["scrapy", "crawl"]:
         assert (ROOT / "spiders" / f"{words[2]}.py").exists(), line
     else:
-        assert words[0] in ("denoise-crawler", "curl", "scrapy", "make", "python", "spark-submit"), line
+        assert words[0] in LOOKED_AT, line
     return False
 
 
@@ -218,7 +208,7 @@ def _strings_of_the_code() -> Iterator[str]:
 
 def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
     used = {text for text in _strings_of_the_code() if re.fullmatch(r"DENOISE_[A-Z_]*[A-Z]", text)}
-    assert set(_documented_settings()) == used - settings.INTERNAL - ENVIRONMENT
+    assert set(_documented_settings()) == used - settings.INTERNAL - settings.CONTRIB - ENVIRONMENT
     assert list(_documented_settings()) == list(settings_table.SETTINGS)
 
 
@@ -242,7 +232,8 @@ def test_a_documented_default_is_a_right_value_and_changes_nothing(
 
 
 def _documented_stats() -> set[str]:
-    return set(re.findall(r"^\| `denoise/(\S+)` \|", (DOCS / "stats.md").read_text("utf-8"), re.MULTILINE))
+    pages = "".join((DOCS / name).read_text("utf-8") for name in ("stats.md", "contrib.md"))
+    return set(re.findall(r"^\| `denoise/(\S+)` \|", pages, re.MULTILINE))
 
 
 def _counted(room: str, pattern: str) -> set[str]:
@@ -262,7 +253,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
     cleaning |= _counted("pipelines", r"_report\.count\(\"([a-z_]+)\"")
     cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"_timed\(\"([a-z]+)\"")}
     rendering = {
-        f"rendering/{name}" for name in _counted("denoise_crawler/crawl/rendering", r"_count\(\"([a-z_]+)\"")
+        f"rendering/{name}" for name in _counted("denoise_crawler/contrib/rendering", r"_count\(\"([a-z_]+)\"")
     }
     spiders = _counted("spiders", r"\.count\(\"([a-z_]+)\"") | _counted("spiders", r"_skip_article\(\"([a-z_]+)\"")
     documented = {name for name in _documented_stats() if not name.startswith(("skipped/", "SPIDER/", "msn/"))}
@@ -309,8 +300,7 @@ def test_every_page_is_in_the_navigation_and_every_picture_is_shown() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text("utf-8")
     assert [page.name for page in DOCS.glob("*.md") if f": {page.name}" not in navigation] == []
     shown = "".join(page.read_text("utf-8") for page in LINKED)
-    pictures = [*DOCS.glob("*.png"), DOCS / "style-tree.svg"]
-    assert [picture.name for picture in pictures if f"{picture.name})" not in shown] == []
+    assert [picture.name for picture in DOCS.glob("*.png") if f"{picture.name})" not in shown] == []
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

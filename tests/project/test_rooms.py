@@ -63,6 +63,10 @@ def test_each_room_imports_only_rooms_that_stand_above_it_in_the_table() -> None
         seen.add(room)
 
 
+def test_nothing_imports_what_is_optional() -> None:
+    assert [room for room, others in imports().items() if "contrib" in others] == []
+
+
 def test_no_files_import_each_other_in_a_circle_for_types_either() -> None:
     everything = [*files(), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
     parts = {file: list(file.relative_to(ROOT).with_suffix("").parts) for file in everything}
@@ -117,7 +121,6 @@ SELDOM_NEEDED = (
     *("parsel", "cssselect", "w3lib.html", "sqlite3", "hashlib", "ssl", "tempfile", "difflib", "publicsuffixlist"),
     *("denoise_crawler.methods.style_tree", "denoise_crawler.methods.feature_tree", "denoise_crawler.records"),
     *("denoise_crawler.output.content.markdown", "denoise_crawler.output.content.html"),
-    "denoise_crawler.changes.page_changes",
 )
 
 
@@ -139,7 +142,7 @@ def test_a_process_that_writes_text_does_not_load_what_few_pages_need() -> None:
 
 
 def test_what_is_imported_late_is_there_under_its_name() -> None:
-    program = "from denoise_crawler import Addon, Chunk, Politeness, Rendering, SiteStyleTree, chunks"
+    program = "from denoise_crawler import Addon, Chunk, Politeness, SiteStyleTree, chunks"
     assert "denoise_crawler.methods.style_tree" in loaded_by(program)
 
 

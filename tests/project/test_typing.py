@@ -15,9 +15,7 @@ pytest.importorskip("mypy", reason="mypy is not installed")
 PROGRAM = """
 from collections.abc import Iterator
 
-from denoise_crawler import Addon, CleanPage, Politeness, SiteStyleTree, denoise_pages
-from denoise_crawler.shell import clean
-from scrapy.http import Response
+from denoise_crawler import Addon, CleanPage, Denoiser, Page, Politeness, SiteStyleTree, denoise_pages
 
 
 def texts(pages: list[tuple[str, str]]) -> Iterator[str]:
@@ -28,8 +26,8 @@ def texts(pages: list[tuple[str, str]]) -> Iterator[str]:
         yield page.text
 
 
-def in_the_shell(response: Response) -> CleanPage:
-    return clean(response, explain=True)
+def cleaned(page: Page) -> CleanPage:
+    return Denoiser("fusion").clean(page).clean_page
 
 
 ADDONS: dict[type[Addon] | type[Politeness], int] = {Addon: 300, Politeness: 310}

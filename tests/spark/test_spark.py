@@ -267,14 +267,13 @@ def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession)
     assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
 
 
-def test_more_forms_and_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+def test_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
     page = ("https://a.com/", "<h2>Ports</h2>" + "<p>A crane stands here.</p>" * 9)
-    writing = Writing(more_forms=("markdown",), max_chars=60)
+    writing = Writing(max_chars=60)
     [row] = clean(frame(spark, [page]), None, "link_ratio", writing=writing).collect()
     assert (row.truncated, row.next_part, len(row.text) <= 60) == (True, 2, True)
-    assert json.loads(row.forms)["markdown"].startswith("## Ports")
     others = clean(frame(spark, [page]), None, "link_ratio").columns
-    assert not {"forms", "truncated", "next_part"} & set(others)
+    assert not {"truncated", "next_part"} & set(others)
 
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
@@ -299,17 +298,16 @@ def test_rows_without_address_or_page_come_out_and_a_method_without_trees_needs_
     }
 
 
-def test_records_and_values_come_as_json_and_hashes_as_text(spark: SparkSession) -> None:
+def test_records_and_values_come_as_json(spark: SparkSession) -> None:
     post = "<div class=post><b class=user>{}</b> <i>May 2, 2024</i><p>{}</p></div>"
     html = post.format("Ann", "Is the harbour open?") + post.format("Bob", "It is, until six.") + "<p>SKU: L-7</p>"
     rows = spark.createDataFrame([("https://a.com/", html)], "url string, html string")
-    writing = Writing(records=True, fields=True, json_ld=True, changes="mark")
+    writing = Writing(records=True, fields=True, json_ld=True)
     [row] = clean(rows, None, "link_ratio", writing=writing).collect()
     [page] = denoise_pages([("https://a.com/", html)], method="link_ratio", writing=writing)
     assert json.loads(row.records) == page.records
     assert [record["user"] for record in page.records or ()] == ["Ann", "Bob"]
     assert (json.loads(row.fields), json.loads(row.json_ld)) == ({"sku": "L-7"}, [])
-    assert (row.content_hash, row.soft_404, row.near_duplicate_of) == (page.content_hash, False, None)
 
 
 def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(

@@ -22,6 +22,9 @@ from tests.loopback import HTML, Answer
 
 # Stands in for the project's own middleware: shows what a page that came inside JSON was said to be.
 _PROJECT = """
+from denoise_crawler.crawl import politeness
+
+
 class ShowPage:
     async def process_spider_output(self, response, result):
         async for value in result:
@@ -38,7 +41,7 @@ REMOTE_CONTROL_ENABLED = False
 RETRY_TIMES = 1
 DENOISE_DELAY_MIN = 0
 DENOISE_DELAY_MAX = 0.01
-DENOISE_ROBOTS_RETRY = 0.1
+politeness.ROBOTS_RETRY_SECONDS = 0.1
 """
 
 

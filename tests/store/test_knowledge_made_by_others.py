@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
-from tests.faults.prepared_stores import evidence, numbers
+from tests.faults.shared_files import evidence, numbers
 
 HTML = (
     "<body><ul><li><a href=/>Home</a><li>News</ul><div class=story><h1>Title</h1><p>Story {} of today.</p></div>"

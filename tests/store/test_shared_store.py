@@ -19,7 +19,7 @@ from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.store.shared import SUFFIX, SharedStore, StoredKnowledge
-from tests.faults.prepared_stores import FILES, KNOWLEDGE, record
+from tests.faults.shared_files import FILES, KNOWLEDGE, record
 
 FEW = 8
 SITE = "https://a.example:8080/odd name"

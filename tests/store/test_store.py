@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
 from denoise_crawler.methods.keeping import deflate, inflate
-from denoise_crawler.store import VERSION, SiteRun, SiteState, Store
+from denoise_crawler.store import SiteRun, SiteState, Store
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 from denoise_crawler.store.runs import MAX_RUNS
 
@@ -396,15 +396,6 @@ def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> N
 # --- what each run saw of a site
 
 
-def make_version_3(path: Path) -> None:
-    """Make of a store what an earlier release would have left."""
-    with opened(path) as store:
-        store.save_knowledge("a.example", KEY, b"1", union)
-        park(store, "one")
-    with closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE history; PRAGMA user_version = 3")
-
-
 def test_what_runs_saw_of_a_site_comes_back_in_the_order_of_time_and_a_run_replaces_its_own(path: Path) -> None:
     with opened(path) as store:
         store.save_run("a.example", KEY, SiteRun(200, pages=1))
@@ -423,28 +414,6 @@ def test_of_a_site_the_last_runs_are_kept(path: Path) -> None:
         assert [run.begun for run in kept] == list(range(20, MAX_RUNS + 20))
 
 
-def test_a_store_of_the_version_before_is_read_as_it_is_and_used_with_all_it_holds(path: Path) -> None:
-    make_version_3(path)
-    before = path.read_bytes()
-    with closing(Store(path, read_only=True)) as store:
-        assert store.history("a.example", KEY) == []
-        assert store.knowledge("a.example", KEY) == [b"1"]
-    assert path.read_bytes() == before
-    with opened(path) as store:
-        assert store.inherit() == 1
-        assert names(store) == ["one"]
-        store.save_run("a.example", KEY, SiteRun(100, pages=3))
-    with closing(Store(path, read_only=True)) as store:
-        assert [run.pages for run in store.history("a.example", KEY)] == [3]
-
-
-def test_a_file_of_the_version_before_with_other_tables_is_refused(path: Path) -> None:
-    make_version_3(path)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE history (site TEXT)")
-    assert "its tables are not those" in refused(path)
-
-
 # --- the file
 
 
@@ -461,53 +430,10 @@ def test_folders_on_the_way_to_the_file_are_made(tmp_path: Path) -> None:
         assert (tmp_path / "new" / "folder" / "denoise.sqlite").is_file()
 
 
-def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
-    with opened(path) as store:
-        store.save_knowledge("a.example", KEY, b"1", union)
-    db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {VERSION + 1}")
-    db.close()
-    assert f"version {VERSION + 1}" in refused(path)
-    db = sqlite3.connect(path)
-    assert db.execute("SELECT knowledge FROM site").fetchall() == [(b"1",)]
-    db.close()
-
-
 def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(path: Path) -> None:
     path.write_text("a diary, " * 1000)
     assert "not a database" in refused(path)
     assert path.read_text() == "a diary, " * 1000
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END", "its tables are not those"),
-        ("CREATE VIEW v AS SELECT load_extension('x')", "its tables are not those"),
-        ("ALTER TABLE site ADD COLUMN more", "its tables are not those"),
-        ("INSERT INTO site VALUES (x'00', 'fusion', NULL, 3, 1)", "its table site has values of a wrong type"),
-        ("INSERT INTO site VALUES ('a', 'fusion', 'text', 3, 1)", "its table site has values of a wrong type"),
-        ("UPDATE page SET html = 'text'", "its table page has values of a wrong type"),
-        ("UPDATE run SET name = '../../somewhere'", "its table run has values of a wrong type"),
-        ("UPDATE parked SET run = '../../somewhere'", "its table parked has values of a wrong type"),
-        (
-            "CREATE TRIGGER t AFTER INSERT ON parked BEGIN DELETE FROM site; END; PRAGMA writable_schema = ON; "
-            "UPDATE sqlite_master SET name = 'sqlite_stat9', sql = replace(sql, ' t ', ' sqlite_stat9 ') "
-            "WHERE type = 'trigger'",
-            "its tables are not those",
-        ),
-    ],
-)
-def test_a_store_that_another_program_changed_is_refused_and_left_as_it_is(
-    path: Path, change: str, said: str
-) -> None:
-    left_by_a_killed_run(path, "one")
-    with closing(sqlite3.connect(path)) as db, db:
-        db.executescript(change)
-        before = list(db.iterdump())
-    assert said in refused(path)
-    with closing(sqlite3.connect(path)) as db:
-        assert list(db.iterdump()) == before
 
 
 def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path) -> None:

@@ -5,13 +5,12 @@ Texts are compared by runs of three words, over the ends of blocks as well: an i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import unescape
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,9 +18,19 @@ import numpy as np
 from denoise_crawler.core import compiled, loops
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, TAGS, blocks_of
 from denoise_crawler.page import Page
-from denoise_crawler.page.declarations import COMMENT, DESCRIPTION, FIELDS, DeclaredText, declared_texts_of
+from denoise_crawler.page.declarations import (
+    COMMENT,
+    DESCRIPTION,
+    FIELDS,
+    DeclaredText,
+    declarations_of,
+    declared_texts_of,
+    nested_items,
+    strings,
+    types_of,
+)
 from denoise_crawler.page.page import self_description_of
-from denoise_crawler.page.text import collapse_spaces
+from denoise_crawler.page.text import collapse_spaces, letters
 from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
@@ -31,15 +40,9 @@ if TYPE_CHECKING:
 
 UNSAID = -1.0
 BODY_COLUMNS = "in body declared", "share declared", "blocks to end declared"
-_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(\w{1,40})"')
-_BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
-_VALUE = re.compile(
-    r'"(?:sku|mpn|gtin\d*|productID|price|lowPrice)"\s*:\s*"?([^",}\]]{1,40})'
-    r'|"brand"\s*:\s*(?:"([^"]{1,60})"|\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,60})")'
-)
+_CODES = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "price", "lowPrice")
 _TAG = re.compile(r"<[^<>]*>")
-_MOST_VALUES, _LEAST_VALUE = 50, 3
-_MOST_SCRIPTS, _MOST_CHARACTERS = 20, 200_000
+_MOST_VALUES, _LEAST_VALUE, _LONGEST_VALUE = 50, 3, 40
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _ARTICLE_BEGINNING = 48  # letters and digits of a block that are looked for
 _FAR = 60.0
@@ -58,18 +61,18 @@ class LinkedData(NamedTuple):
 
 
 def linked_data_of(page: Page) -> LinkedData:
-    """Read the linked data of ``page``, as far as it can be read: broken JSON is the rule."""
+    """Return what the JSON-LD of ``page`` says of the things that it describes; call it by ``page.once``."""
     types: set[str] = set()
-    values: set[str] = set()
+    values: list[str] = []
     body = ""
-    scripts = (script.text or "" for kind, script in page.once(self_description_of).scripts if "ld+json" in kind)
-    for text in islice(scripts, _MOST_SCRIPTS):
-        data = text[:_MOST_CHARACTERS]
-        types.update(_TYPE.findall(data))
-        bodies = (_bare(_decoded(found)) for found in _BODY.findall(data))
-        body = max((body, *bodies), key=len)
-        values.update(_bare(value) for found in islice(_VALUE.findall(data), _MOST_VALUES) for value in found)
-    long = frozenset(value for value in values if len(value) >= _LEAST_VALUE)
+    for item in nested_items(page.once(declarations_of).items):
+        types.update(types_of(item)[:1])  # the weights were trained on the first type of each
+        if isinstance(written := item.get("articleBody"), str):
+            body = max(body, _bare(written), key=len)
+        codes = (item[name] for name in _CODES if name in item)
+        values += [str(code)[:_LONGEST_VALUE] for code in codes if isinstance(code, str | float | int)]
+        values += strings(item.get("brand"))
+    long = frozenset(value for value in map(_bare, values[:_MOST_VALUES]) if len(value) >= _LEAST_VALUE)
     return LinkedData(frozenset(types), body if len(body) >= _LEAST_BODY else "", long)
 
 
@@ -87,16 +90,9 @@ def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:
     return dict(zip(BODY_COLUMNS, (inside.astype(np.float64), share, to_end), strict=True))
 
 
-def _decoded(written: str) -> str:
-    try:
-        return str(json.loads(written, strict=False))
-    except ValueError:
-        return written
-
-
 def _bare(text: str) -> str:
     """Return the letters and digits of ``text`` without markup, in small letters."""
-    return "".join(filter(str.isalnum, _TAG.sub(" ", unescape(text)))).lower()
+    return letters(_TAG.sub(" ", unescape(text)))
 
 
 DECLARED = (

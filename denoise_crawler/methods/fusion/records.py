@@ -17,6 +17,7 @@ import numpy as np
 
 from denoise_crawler.methods.fusion.features import Evidence
 from denoise_crawler.methods.fusion.names import PLACES, said_by
+from denoise_crawler.page.text import letters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +142,7 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
 def _holds(text: str, declared: Collection[str]) -> bool:
     if not declared:
         return False
-    bare = "".join(filter(str.isalnum, text.lower()))
+    bare = letters(text)
     return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
 
 

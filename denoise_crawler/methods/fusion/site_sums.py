@@ -239,8 +239,8 @@ class SiteSums:
             paths = self._paths.find(page.paths)
         sums = np.empty((len(paths), _SUMS))
         sums[:, 0], sums[:, 1] = 1.0, page.elements
-        sums[:, 2] = _with_what_is_below(page.homes, page.characters, page.parents)
-        sums[:, 3] = _with_what_is_below(page.homes, page.linked, page.parents)
+        sums[:, 2] = _subtree_sums(page.homes, page.characters, page.parents)
+        sums[:, 3] = _subtree_sums(page.homes, page.linked, page.parents)
         self._sums[paths] += sums
         masked, links = self._masked.add(page.masked), self._links.add(page.links)
         styles, placed = self._styles.add(page.styles), self._places.add(page, paths)
@@ -380,8 +380,8 @@ def _of_styles(page: Sketch) -> Numbers:
     return np.column_stack([page.style_tokens, page.style_scores]).astype(np.float64)
 
 
-def _with_what_is_below(places: Indices, numbers: Indices, parents: Indices) -> Numbers:
-    """Sum ``numbers`` by place, and add to each place the sums of all below it; parents come before children."""
+def _subtree_sums(places: Indices, numbers: Indices, parents: Indices) -> Numbers:
+    """Return by place the sum of the ``numbers`` at it and below it; parents come before children."""
     sums: Numbers = np.bincount(places, weights=numbers, minlength=len(parents)).astype(np.float64, copy=False)
     loops.site.add_below(sums, parents)
     return sums

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from denoise_crawler.output.content.blocks import (
     Block,
     Footnote,
     FootnoteMark,
+    Formula,
+    Heading,
     Inline,
     LineBreak,
     Paragraph,
@@ -22,14 +24,14 @@ from denoise_crawler.output.content.blocks import (
     without_empty_headings,
 )
 from denoise_crawler.output.content.code import is_code
-from denoise_crawler.output.content.elements import Gathering, begin_element
+from denoise_crawler.output.content.elements import Gathering, OpenElement, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.nested import note_source
-from denoise_crawler.output.content.pictures import is_embedded, is_picture, picture_of
+from denoise_crawler.output.content.pictures import any_size, is_embedded, is_picture, picture_of
 from denoise_crawler.output.content.posts import quote_controls
-from denoise_crawler.output.inline import text_of
+from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
+from denoise_crawler.output.inline import WordJoiner, text_of
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of
@@ -72,71 +74,107 @@ class Builder(Gathering):
         self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
-        self._with_links = links
-        self._styles, self._levels, self._links = text_styles(page.nodes), heading_levels(page), Links(page)
+        self._notes: list[Block] = []  # whose marks stand in it
+        self._level = 0  # of its heading
+        self._joints, self._math_page = WordJoiner(page.nodes), page.once(loads_math)
+        self._with_links, self._links = links, Links(page)
+        self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
         self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
-        self._labels = {label for note, label in self.footnotes.notes.items() if self.kept(note)}
-        self._marks = dict.fromkeys(self.footnotes.marks, self._add_mark)
-        self._marks |= dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote)
+        self._labels = {label for note, label in self.footnotes.notes.items() if self.belongs.stays(note)}
         self._formulas = page.once(formulas_of)
+        self._whole: dict[int, Callable[[int], None]] = {
+            **dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote),
+            **dict.fromkeys(self.footnotes.marks, self._add_mark),
+            **dict.fromkeys(self._formulas.elements, self._add_formula),
+        }
         self._places: deque[Place] = deque(self._formulas.places)
+        self._pictures = set[str]()
         self._last_picture = ""
 
     def build(self) -> list[Block]:
         """Return the blocks."""
-        written_to = 0
         for index, tag in enumerate(self.nodes.tags):
-            if index >= written_to:
+            if index >= self.done_to:
                 if self._places:
                     self._add_places(index)
-                if self._lines and self._lines[-1][1] <= index:
+                if self.open[-1].end <= index:
                     self._close(index)
-                written_to = self._visit(index, tag)
+                self._visit(index, tag)
         size = len(self.nodes)
         self._add_places(size)
         self._close(size)
-        self._end_line()
-        return without_empty_headings(self._open[0].blocks)
+        self.end_line()
+        return without_empty_headings(self.blocks)
 
-    def _visit(self, index: int, tag: str) -> int:
-        """Take in a node; return the end of the nodes that are now taken in."""
-        end = self.nodes.ends[index]
+    def _visit(self, index: int, tag: str) -> None:
         if index in self.posts.heads:
             self._begin_post(index)
         if self._is_left_out(index, tag):
             self._joints.gap()
-            return end
-        if tag is TEXT:
+            self.skip(index)
+        elif tag is TEXT:
             self._add_text(index)
-        elif index in self._formulas.elements:
-            self._add_formula(index)
-            return end
-        elif index in self._marks:
-            self._marks[index](index)
-            return end
+        elif (add := self._whole.get(index)) is not None:
+            add(index)
+            self.skip(index)
         elif tag == "img":
             self._add_picture(index)
         elif tag == "br":
-            self._pieces.append(LineBreak())
+            self.pieces.append(LineBreak())
             self._joints.new_line()
         elif tag not in _IN_A_LINE or (tag == "code" and is_code(self.nodes, index)):
-            self._end_line()
-            if self.noise is not None and self.noise[index] and not self.tables:
-                return end  # noise in a table leaves a gap there
-            self._lines.append((index, end))
-            written_to = begin_element(self, index, tag)
-            note_source(self.sources, self._open[0].blocks, index)
-            return written_to
-        return 0
+            self._begin_block(index, tag)
+
+    def _begin_block(self, index: int, tag: str) -> None:
+        self.end_line()
+        if self.noise is not None and self.noise[index] and not self.tables:
+            self.skip(index)  # noise in a table leaves a gap there
+            return
+        above = self.open[-1]
+        self.open.append(OpenElement(index, self.nodes.ends[index], above.blocks, above.holder))
+        begin_element(self, index, tag)
+
+    def _close(self, index: int, keep: int = -1) -> None:
+        """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
+        self.end_line()
+        while self.open[-1].end <= index and self.open[-1].start > keep:
+            closed = self.open.pop()
+            if closed.attach is not None:
+                self.depth -= 1
+                closed.attach(self.blocks, closed.blocks)
+
+    def end_line(self) -> None:
+        """Turn the open line into paragraphs, headings, pictures and formulas."""
+        pieces, self.pieces = self.pieces, []
+        level, self._level = self._level, 0
+        self._joints.new_line()
+        if not pieces:
+            return
+        for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
+            self.blocks.extend(self._blocks_of(content, level))
+        self.blocks.extend(self._notes)
+        self._notes = []
+
+    def _blocks_of(self, content: list[Inline], level: int) -> list[Block]:
+        """Return a paragraph as what it is: a heading, a formula or pictures where it holds nothing else."""
+        if level:
+            return [Heading(level, content)]
+        pictures = [piece for piece in content if isinstance(piece, Picture)]
+        if pictures and len(pictures) == sum(not isinstance(piece, LineBreak) for piece in content):
+            return [picture for picture in pictures if self.tables or self._is_new(picture)]
+        return [content[0] if len(content) == 1 and isinstance(content[0], Formula) else Paragraph(content)]
+
+    def _is_new(self, picture: Picture) -> bool:
+        """Return True if a picture has not been written yet, in whatever size."""
+        before = len(self._pictures)
+        self._pictures.add(any_size(picture.address))
+        return len(self._pictures) > before
 
     def _begin_post(self, index: int) -> None:
-        self._end_line()
-        blocks = self._open[-1].blocks
-        if blocks and isinstance(blocks[-1], Rule):
-            blocks.pop()  # the page's own
-            note_source(self.sources, self._open[0].blocks, index)
-        blocks += self.posts.heads[index]
-        note_source(self.sources, self._open[0].blocks, index)
+        self.end_line()
+        if self.blocks and isinstance(self.blocks[-1], Rule):
+            self.blocks.pop()  # the page's own
+        self.blocks.extend(self.posts.heads[index])
 
     def _add_text(self, index: int) -> None:
         if self.noise is not None and self.noise[index]:
@@ -146,51 +184,47 @@ class Builder(Gathering):
         link = self._links.address(nodes.links[index], in_heading=level > 0) if self._with_links else ""
         text, done = text_of(nodes, index), 0
         style = style_in(self._styles[index], text, in_heading=level > 0, in_link=bool(link))
-        self._pieces.append(Text(self._joints.between(index), style, link))
+        self.pieces.append(Text(self._joints.between(index), style, link))
         while self._places and self._places[0].node == index:
             place = self._places.popleft()
-            self._pieces += [Text(text[done : place.offset], style, link), place.formula]
+            self.pieces += [Text(text[done : place.offset], style, link), place.formula]
             done = place.offset
-        self._pieces.append(Text(text[done:], style, link))
+        self.pieces.append(Text(text[done:], style, link))
         self._level = level
 
     def _add_piece(self, piece: Inline, index: int) -> None:
-        self._joints.gap()
-        self._pieces.append(piece)
+        self.pieces.append(piece)
         self._level = self._levels[index]
 
     def _add_mark(self, index: int) -> None:
         """Add the mark of a footnote, unless it or the note is noise."""
         label = self.footnotes.marks[index]
-        if self.kept(index) and label in self._labels:
+        self._joints.gap()
+        if self.belongs.stays(index) and label in self._labels:
             self._add_piece(FootnoteMark(label), index)
-        else:
-            self._joints.gap()
 
     def _add_sidenote(self, index: int) -> None:
         """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""
-        before, self._pieces = self._pieces, []
+        before, self.pieces = self.pieces, []
         for node in range(index + 1, self.nodes.ends[index]):
             if self.nodes.tags[node] is TEXT:
                 self._add_text(node)
             elif self.nodes.tags[node] not in INLINE:
-                self._pieces += [LineBreak(), LineBreak()]
-        content: list[Block] = [Paragraph(one) for one in paragraphs(without_label(self._pieces))]
-        self._pieces = before
+                self.pieces += [LineBreak(), LineBreak()]
+        content: list[Block] = [Paragraph(line) for line in paragraphs(without_label(self.pieces))]
+        self.pieces = before
         self._joints.gap()
-        if not content:
-            return
-        above = self._open[-1].blocks
         label = self.footnotes.sidenotes[index]
         mark, note = FootnoteMark(label), Footnote(label, content)
-        if before:
-            self._pieces = [*without_number(before), mark]
+        above = self.blocks[-1] if self.blocks else None
+        if content and before:
+            self.pieces = [*without_number(before), mark]
             self._notes.append(note)
-        elif above and isinstance(above[-1], Paragraph):
-            above[-1].content.append(mark)
-            above.append(note)
+        elif content and isinstance(above, Paragraph):
+            above.content.append(mark)
+            self.blocks.append(note)
         else:
-            above += content
+            self.blocks.extend(content)
 
     def _add_formula(self, index: int) -> None:
         formula = self._formulas.elements[index]
@@ -206,9 +240,10 @@ class Builder(Gathering):
                 return
             place = self._places.popleft()
             if place.node == index and self.belongs(place.parent):
-                self._close(index, keep=place.parent)
+                if self.open[-1].end <= index and self.open[-1].start > place.parent:
+                    self._close(index, keep=place.parent)
                 self._joints.gap()
-                self._pieces.append(place.formula)
+                self.pieces.append(place.formula)
 
     def _add_picture(self, index: int) -> None:
         self._joints.gap()
@@ -218,24 +253,23 @@ class Builder(Gathering):
         picture = picture_of(self.page, self.nodes.elements[index], link)
         if picture is not None and picture.address != self._last_picture and not self._is_advertised(picture):
             self._last_picture = picture.address
-            self._pieces.append(picture)
-            self._level = self._levels[index]
+            self._add_piece(picture, index)
 
     def _is_advertised(self, picture: Picture) -> bool:
-        """Tell whether a picture without a caption leads to another site, and not to itself or a video."""
+        """Return True if a picture without a caption leads to another site, and not to itself or a video."""
         if not picture.link or is_embedded(picture.link) or site_of(picture.link) == self.page.site:
             return False
         return not is_picture(picture.link) and not any(box.kind == "figure" for box in self.boxes)
 
     def _is_left_out(self, index: int, tag: str) -> bool:
-        """Tell whether a node is said in a head or by a mark, or is a permalink, a share link or a control."""
+        """Return True if a node is said in a head or by a mark, or is a permalink, a share link or a control."""
         if index in self._said_elsewhere:
             return True
         if tag not in _LEFT_OUT:
             return False
         nodes, in_heading = self.nodes, self._levels[index] > 0
         if nodes.links[index] != index:
-            return in_heading and bool(self._pieces) and is_control(nodes, index)
+            return in_heading and bool(self.pieces) and is_control(nodes, index)
         if is_permalink(nodes, index, in_heading=in_heading):
             return True
         return is_share_link(nodes.elements[index].get("href", "").strip())

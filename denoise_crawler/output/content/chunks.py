@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,16 +15,12 @@ from denoise_crawler.output.content.blocks import (
     Callout,
     Code,
     Details,
-    Embed,
     Footnote,
-    Formula,
     Heading,
     Inline,
     List,
     Paragraph,
-    Picture,
     Quote,
-    Rule,
     Table,
     Text,
     from_dicts,
@@ -32,6 +28,8 @@ from denoise_crawler.output.content.blocks import (
 )
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page.text import words
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Itera
     Only a heading, a formula, a picture or a text without spaces may be longer.
 
     Example:
-        >>> from denoise_crawler.output.content.blocks import Paragraph, Text
+        >>> from denoise_crawler.output.content.blocks import Paragraph, Rule, Text
         >>> page = [Paragraph([Text("One two. Three four.")]), Rule()]
         >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
         [['One two.'], ['Three four.', '']]
@@ -161,8 +159,8 @@ class _OpenChunk:
 
     def headings_at_end(self) -> list[Block]:
         """Return the headings below which the chunk has nothing yet; none if they leave little room for more."""
-        found = list(takewhile(lambda block: isinstance(block, Heading), reversed(self.blocks)))[::-1]
-        return found if 2 * sum(map(self.size_of, found)) <= self.most else []
+        headings = list(takewhile(lambda block: isinstance(block, Heading), reversed(self.blocks)))[::-1]
+        return headings if 2 * sum(map(self.size_of, headings)) <= self.most else []
 
     def close(self, next_ones: Sequence[Block] = ()) -> Iterator[Chunk]:
         """Yield the chunk, if there is anything in it, and begin another with ``next_ones``, its last blocks."""
@@ -179,14 +177,13 @@ def _size(block: Block) -> int:
 
 def _joined(first: Block, second: Block) -> Block | None:
     """Return two parts of the same block as one; None if they are none."""
-    if isinstance(first, List) and isinstance(second, List):
+    if isinstance(first, List) and isinstance(second, List) and first.ordered == second.ordered:
         follows = second.start == first.start + len(first.items) or not first.ordered
-        same = first.ordered == second.ordered and follows
-        return List([*first.items, *second.items], first.ordered, first.start) if same else None
+        return replace(first, items=[*first.items, *second.items]) if follows else None
     if isinstance(first, Table) and isinstance(second, Table) and first.rows[0] is second.rows[0]:
         return replace(first, rows=[*first.rows, *second.rows[1:]])
     if isinstance(first, Code) and isinstance(second, Code) and first.language == second.language:
-        return Code(f"{first.text}\n{second.text}", first.language)
+        return replace(first, text=f"{first.text}\n{second.text}")
     return None
 
 
@@ -199,54 +196,42 @@ def smaller_blocks(block: Block, max_words: int) -> list[Block]:
 
     Texts without the end of a sentence are cut into parts of ``max_words`` words.
     """
-    if isinstance(block, List):
-        return _items(block)
+    if isinstance(block, List) and len(block.items) > 1:
+        numbered = enumerate(block.items, block.start)
+        return [replace(block, items=[item], start=number if block.ordered else 1) for number, item in numbered]
     if isinstance(block, Table):
-        return _rows(block)
+        header = block.rows[:1] if all(cell.header for cell in block.rows[0]) else []
+        rows = block.rows[len(header) :]
+        return [replace(block, rows=[*header, row]) for row in rows] if len(rows) > 1 else _inside(block)
     if isinstance(block, Code):
-        lines = block.text.split("\n")
-        if len(lines) > 1:
-            half = len(lines) // 2
-            return [replace(block, text="\n".join(part)) for part in (lines[:half], lines[half:])]
-        return list(_by_words(block.text, max_words))
+        return _halves(block.text.split("\n"), lambda lines: replace(block, text="\n".join(lines))) or _by_words(
+            block.text, max_words
+        )
     if isinstance(block, Paragraph):
         sentences = list(_sentences(block.content))
-        if len(sentences) > 1:
-            half = len(sentences) // 2
-            return [_paragraph(part) for part in (sentences[:half], sentences[half:])]
-        return list(_by_words(text_of(block.content), max_words))
+        return _halves(sentences, _paragraph) or _by_words(text_of(block.content), max_words)
     return _inside(block)
+
+
+def _halves(units: list[T], make: Callable[[list[T]], Block]) -> list[Block]:
+    half = len(units) // 2
+    return [make(units[:half]), make(units[half:])] if half else []
 
 
 def plain_text(block: Block) -> str:
     """Return the text of a block, without addresses. Blocks nest a few levels deep only."""
-    return " ".join(_texts(block))
+    return " ".join(filter(None, _texts(block)))
 
 
 def _texts(block: Block) -> Iterator[str]:
     if isinstance(block, (Heading, Paragraph)):
         yield text_of(block.content)
-    elif isinstance(block, Code):
-        yield block.text
-    elif isinstance(block, Formula):
-        yield block.latex
-    elif isinstance(block, Picture):
-        yield f"{block.alt} {text_of(block.caption)}"
-    elif isinstance(block, Embed):
-        yield block.title
-    elif not isinstance(block, Rule):
-        yield from _titles(block)
-        for inner in _inside(block):
-            yield from _texts(inner)
-
-
-def _titles(block: Block) -> Iterator[str]:
-    if isinstance(block, Details):
-        yield text_of(block.summary)
-    elif isinstance(block, Callout):
-        yield text_of(block.title)
-    elif isinstance(block, Table):
-        yield text_of(block.caption)
+        return
+    for name in ("text", "latex", "alt", "title", "summary", "caption"):
+        value: str | list[Inline] = getattr(block, name, "")
+        yield value if isinstance(value, str) else text_of(value)
+    for inner in _inside(block):
+        yield from _texts(inner)
 
 
 def _inside(block: Block) -> list[Block]:
@@ -260,23 +245,8 @@ def _inside(block: Block) -> list[Block]:
     return []
 
 
-def _items(block: List) -> list[Block]:
-    if len(block.items) == 1:
-        return list(block.items[0])
-    numbered = enumerate(block.items, block.start)
-    return [replace(block, items=[item], start=number if block.ordered else 1) for number, item in numbered]
-
-
-def _rows(block: Table) -> list[Block]:
-    has_header = all(cell.header for cell in block.rows[0])
-    header, rows = (block.rows[:1], block.rows[1:]) if has_header else ([], block.rows)
-    if len(rows) < 2:
-        return _inside(block)
-    return [replace(block, rows=[*header, row]) for row in rows]
-
-
 def _paragraph(sentences: list[list[Inline]]) -> Block:
-    content = [piece for one in sentences for piece in one]
+    content = [piece for sentence in sentences for piece in sentence]
     if isinstance(last := content[-1], Text):
         content[-1] = replace(last, text=last.text.rstrip())
     return Paragraph(content)
@@ -297,17 +267,15 @@ def _sentences(content: list[Inline]) -> Iterator[list[Inline]]:
         yield sentence
 
 
-def _by_words(text: str, max_words: int) -> Iterator[Block]:
-    """Yield a text that cannot be cut otherwise in paragraphs of ``max_words`` words."""
-    run: list[str] = []
+def _by_words(text: str, max_words: int) -> list[Block]:
+    """Return a text that cannot be cut otherwise in paragraphs of ``max_words`` words; none if it is as short."""
+    lines: list[list[str]] = [[]]
     size = 0
-    parts = [part for part in text.split(" ") for part in (part, " ")]
-    for part in parts:
+    for part in text.split(" "):
         more = len(words(part))
-        if more and size + more > max_words and run:
-            yield Paragraph([Text("".join(run).strip())])
-            run, size = [], 0
-        run.append(part)
+        if lines[-1] and size + more > max_words:
+            lines.append([])
+            size = 0
+        lines[-1].append(part)
         size += more
-    if size and "".join(run).strip() != text:
-        yield Paragraph([Text("".join(run).strip())])
+    return [Paragraph([Text(" ".join(line))]) for line in lines] if len(lines) > 1 else []

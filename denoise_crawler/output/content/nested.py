@@ -59,7 +59,7 @@ def callout_kind(element: _Element) -> str:
 
 
 def is_title(element: _Element) -> bool:
-    """Tell whether an element inside a callout is its title."""
+    """Return True if an element inside a callout is its title."""
     classes = element.get("class")
     return classes is not None and _TITLE.search(classes) is not None
 
@@ -81,6 +81,7 @@ class Lists:
 
     def open(self, index: int) -> None:
         """Begin the list at node ``index``."""
+        self.innermost(index)
         self._open.append(index)
 
     def innermost(self, index: int) -> int:
@@ -90,7 +91,9 @@ class Lists:
         return self._open[-1] if self._open else -1
 
     def add(self, of_list: int, item: list[Block], to: list[Block]) -> None:
-        """Add an item to its list at the end of ``to``; a new list if something else stands there."""
+        """Add an item, unless it is empty, to its list at the end of ``to``, or to a new one."""
+        if not item:
+            return
         number = self._numbers.get(of_list) or (first_number(self._nodes.elements[of_list]) if of_list >= 0 else 1)
         self._numbers[of_list] = number + 1
         written = self._written.get(of_list)
@@ -111,11 +114,7 @@ def first_number(of_list: _Element) -> int:
 
 @dataclass(slots=True)
 class OpenTable:
-    """A data table at node ``start``.
-
-    Text in none of its cells is loose. It keeps its place: above the table, in the cell before it, or in a row of
-    its own.
-    """
+    """A data table at node ``start``. Text in none of its cells goes above the table, or to the cell before it."""
 
     start: int
     above: list[Block] = field(default_factory=list)
@@ -125,9 +124,9 @@ class OpenTable:
 
     def add_cell(self, nodes: Nodes, index: int, loose: list[Block], content: list[Block]) -> None:
         """Add the cell at node ``index`` to its row: cells with the same parent, mostly a ``tr``."""
-        element, begins_row = nodes.elements[index], nodes.parents[index] != self.row
-        self._place(loose, between_rows=begins_row)
-        if begins_row:
+        element = nodes.elements[index]
+        self._place(loose)
+        if nodes.parents[index] != self.row:
             self.row = nodes.parents[index]
             self.rows.append([])
         if len(self.rows[-1]) < _MAX_COLUMNS:
@@ -138,40 +137,21 @@ class OpenTable:
 
     def add_caption(self, loose: list[Block], content: list[Block]) -> None:
         """Add a caption. Wherever it stands in the table, readers see it above the rows."""
-        if not self.rows:
-            self._place(loose, between_rows=True)
+        self._place(loose)
         self.caption.extend(inline_content(content))
         loose.extend(block for block in content if not isinstance(block, _LINES))
 
-    def _place(self, loose: list[Block], *, between_rows: bool) -> None:
-        if not loose:
-            return
-        if not self.rows:
-            self._take_caption_above()
-            self.above.extend(loose)
-        elif between_rows and not self._is_spanned():
-            self.rows.append([Cell(loose.copy())])
-        else:
-            self.rows[-1][-1].content.extend(loose)
+    def _place(self, loose: list[Block]) -> None:
+        (self.rows[-1][-1].content if self.rows else self.above).extend(loose)
         loose.clear()
 
-    def _take_caption_above(self) -> None:
-        if self.caption:
-            self.above.append(Paragraph(self.caption))
-            self.caption = []
-
-    def _is_spanned(self) -> bool:
-        """Tell whether a cell also stands in the row that comes next; a row between would take it."""
-        last = reversed(self.rows[-_MAX_COLUMNS:])
-        return any(cell.rows > below for below, row in enumerate(last, 1) for cell in row)
-
-    def finish(self) -> list[Block]:
-        """Return the table without empty rows; what is left in it, if no two cells of a row are."""
+    def finish(self, loose: list[Block]) -> list[Block]:
+        """Return the table without empty rows, or what is in it if no row has two cells; ``loose`` goes behind."""
         rows = [row for row in self.rows if any(cell.content for cell in row)]
         if any(sum(bool(cell.content) for cell in row) > 1 for row in rows):
-            return [*self.above, Table(rows, self.caption)]
-        self._take_caption_above()
-        return [*self.above, *(block for row in rows for cell in row for block in cell.content)]
+            return [*self.above, Table(rows, self.caption), *loose]
+        caption: list[Block] = [Paragraph(self.caption)] if self.caption else []
+        return [*self.above, *caption, *(block for row in rows for cell in row for block in cell.content), *loose]
 
 
 def _span(element: _Element, name: str) -> int:
@@ -215,9 +195,3 @@ def inline_content(blocks: list[Block]) -> list[Inline]:
         if isinstance(block, _LINES):
             line += [Text(" "), *block.content] if line else block.content
     return line
-
-
-def note_source(sources: list[int], blocks: list[Block], index: int) -> None:
-    """Say of the blocks that are new, or none any more, that they were made of the element at node ``index``."""
-    new = len(blocks) - len(sources)
-    sources[len(sources) + min(new, 0) :] = [index] * new

@@ -18,13 +18,11 @@ from denoise_crawler import CleanPage, Denoiser, Page, Writing, chunks, denoise_
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.output.clean_page import front_matter
-from denoise_crawler.output.clean_text import clean_texts
 from denoise_crawler.output.content.blocks import from_dicts, to_dicts
 from denoise_crawler.output.content.builder import content_blocks
 from denoise_crawler.output.content.chunks import plain_text
-from denoise_crawler.output.writing import FORMS, write_content
+from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import words
-from denoise_crawler.rules.selectors import find_nodes
 from tests.conftest import ROOT
 from tests.output.content.reading import READER, URL, blocks_of, written
 from tests.strategies import html_pages
@@ -59,17 +57,6 @@ def test_each_form_is_written_by_the_same_road(form: str) -> None:
     denoiser = Denoiser("link_ratio", writing=writing)
     part = denoiser.part(denoiser.clean(Page.parse(URL, HTML)), "p")
     assert part.text == PARTS[form]
-
-
-def test_several_forms_of_a_page_are_those_that_each_alone_would_be() -> None:
-    settings = DenoiseSettings.from_settings(Settings({"DENOISE_MORE_FORMS": "markdown, html,blocks"}))
-    [page] = denoise_pages([(URL, HTML)], method="link_ratio", writing=settings.writing)
-    assert (page.text, page.forms) == (
-        TEXTS["text"],
-        {form: TEXTS[form] for form in ("markdown", "html", "blocks")},
-    )
-    with pytest.raises(SettingError, match="set it to a list of text, markdown, html, blocks"):
-        DenoiseSettings.from_settings(Settings({"DENOISE_MORE_FORMS": "pdf"}))
 
 
 def test_blocks_are_json_in_a_csv_feed(tmp_path: Path) -> None:
@@ -174,26 +161,6 @@ def test_html_holds_the_same_text_as_markdown() -> None:
     html = "<h1>A</h1><ul><li>b<ol><li>c</ol></ul><table><caption>d</caption><tr><th>e<th>f<tr><td>g<td>h</table>"
     root = lxml_html.fromstring(f"<div>{written(html, 'html')}</div>")
     assert "".join("".join(map(str, root.itertext())).split()) == "Abcdefgh"
-
-
-@given(html_pages())
-def test_the_selector_of_a_block_finds_one_element_that_holds_its_text(html: str) -> None:
-    page = Page.parse(URL, html)
-    blocks = write_content(page, writing=Writing("blocks", selectors=True, pictures="leave"))
-    for block, typed in zip(blocks, from_dicts(blocks), strict=True):
-        if "selector" in block:
-            [node] = find_nodes(page, block["selector"])
-            [found] = clean_texts(page, None, [range(node, page.nodes.ends[node])])
-            assert not set(words(plain_text(typed))) - set(words(found))
-    alone = [{name: block[name] for name in block if name != "selector"} for block in blocks]
-    assert alone == write_content(page, writing=Writing("blocks", pictures="leave"))
-
-
-def test_a_selector_says_where_a_block_stands() -> None:
-    html = "<div id=story><h2>News</h2>Loose text.<p>One.<p class=more>Two.<ul class=list><li>Three</ul></div>"
-    blocks = write_content(Page.parse(URL, html), writing=Writing("blocks", selectors=True))
-    within = [block["selector"].removeprefix("div#story") for block in blocks]
-    assert within == [" > h2:nth-of-type(1)", "", " > p:nth-of-type(1)", "p.more", "ul.list"]
 
 
 LINKS = [f"<a href='#{number}'>Part {number}</a>" for number in range(1, 4)]
@@ -340,10 +307,12 @@ def test_a_block_that_is_longer_than_the_limit_is_cut_inside() -> None:
 
 
 def test_the_text_of_an_extractor_has_the_limit_too() -> None:
-    writing = Writing(max_chars=10, min_confidence=1.0, low_confidence="tests.output.content.test_forms:shout")
-    clean = Denoiser(writing=writing).clean(Page.parse("https://a.test/", "<p>A story.")).clean_page
-    assert (clean.text, clean.truncated, clean.next_part) == ("LOUD WORDS", True, 2)
+    writing = Writing(max_chars=10, extractor="resiliparse")
+    page = Page.parse("https://a.test/", "<h1>News</h1><p>A story of the harbour and its boats.")
+    clean = Denoiser(writing=writing).clean(page).clean_page
+    assert (len(clean.text) <= 10, clean.truncated, clean.next_part) == (True, True, 2)
 
 
-def shout(_: str, __: str) -> str:
-    return "LOUD WORDS ARE HERE"
+def test_a_part_before_the_first_is_refused() -> None:
+    with pytest.raises(ValueError, match="part is 0: parts of a text begin with 1"):
+        Denoiser(writing=Writing(max_chars=10, part=0))

@@ -100,10 +100,10 @@ def test_a_reader_finds_one_table_where_a_cell_holds_code_with_blank_lines() -> 
         ("<table><td>a</td>*<td>b</td></table>", "|  |  |\n| --- | --- |\n| a * | b |"),
         (
             "<table><tr><th>a<th>b</tr>South<tr><td>1<td>2</tr>*</table>",
-            "| a | b |\n| --- | --- |\n| South |  |\n| 1 | 2 |\n\n*",
+            "| a | b South |\n| --- | --- |\n| 1 | 2 |\n\n*",
         ),
         ("<table><tr><th rowspan=2>a<th>b</tr>*<tr><td>2</tr></table>", "| a | b * |\n| --- | --- |\n|  | 2 |"),
-        ("<table><caption>C</caption>*<tr><td>a<td>b</table>", "C\n\n*\n\n|  |  |\n| --- | --- |\n| a | b |"),
+        ("<table><caption>C</caption>*<tr><td>a<td>b</table>", "*\n\nC\n\n|  |  |\n| --- | --- |\n| a | b |"),
         (
             "<table><tr><td>a<td>b</tr><ul><li>x<tr><td>1<td>2</tr></ul></table>",
             "|  |  |\n| --- | --- |\n| a | b |\n\n- x\n\n  1\n\n  2",

@@ -1,0 +1,1 @@
+"""Optional components, each for another package or a special need; nothing else of the package imports them."""

@@ -1,1 +1,0 @@
-"""Pages as a browser shows them, by scrapy-playwright: text, geometry and visibility."""

@@ -1,0 +1,284 @@
+"""Who wrote a page and when, as it stands beside the heading; names in bylines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
+
+from denoise_crawler.page.dates import MAX_DATE_CHARACTERS, first_date, month_of
+from denoise_crawler.page.nodes import INLINE, Nodes
+from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.text import HAN, collapse_spaces, letters
+
+_MAX_NAME_CHARACTERS = 200
+_MAX_WORDS = 5  # of a name
+_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+_BY = re.compile(
+    r"(?:(?:written|posted|published|story|text|words|more(?:\s(?:stories|posts|articles))?)\s)?(?:by|por|par)[:：\s]\s?"
+    r"|(?:text|texte|texto|tekst|autore?|authors?|auteurs?|från|von|di|av|af|door)(?:\s?[:：]\s?|\s(?=\w+\s\w))"
+    r"|(?:автор|текст|著者|作者|撰文|文|记者|記者|글)\s?[:：／/]\s?",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*[,，、]\s*(?:and\s+)?|\s+(?:and|und|et|y|e|og|och|en|i|и|&|\+|/|\|)\s+", re.IGNORECASE)
+_OFFICE = re.compile(
+    r"\b(?:editors?|reporters?|correspondents?|writers?|journalists?|contributors?|columnists?|producers?|staff|"
+    r"chief|director|analyst|critic|phd|ph\.d|md|redakteur(?:in)?|redaktion|korrespondent(?:in)?|journaliste?|"
+    r"redactora?|corresponsal|periodista|rédact\w+|correspondante?)\b",
+    re.IGNORECASE,
+)
+# What links beside names say, and what systems write where nobody has a name
+_NO_NAME = re.compile(
+    r"\b(?:profiles?|view|see\s(?:all|more)|all\sposts|read\smore|learn\smore|follow|subscribe|share|login)\b"
+    r"|^(?:admin(?:istrator)?|root|guest|unknown|none|null|authors?|more|rss|作者|编辑|編輯|不详|佚名|未知|网络整理)$",
+    re.IGNORECASE,
+)
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in a byline: several by their "and" or commas, without "By" and titles of office.
+
+    Example:
+        >>> names_in("By Ann Lee and Bo Ek, Senior Editor"), names_in("https://a.example/ann")
+        (['Ann Lee', 'Bo Ek'], [])
+    """
+    if not text or len(text) > _MAX_NAME_CHARACTERS or _looks_like_url(text):
+        return []
+    text = text[by.end() :] if (by := _BY.match(text)) else text
+    names = (name for part in text.split(";") for name in _names_of_part(part.strip()))
+    return [name for name in names if not _NO_NAME.search(name)]
+
+
+def _looks_like_url(text: str) -> bool:
+    """Return True if an address stands in a text; most have none of its marks."""
+    return ("." in text or "/" in text or "@" in text) and _LOOKS_LIKE_URL.search(text) is not None
+
+
+def _names_of_part(text: str) -> list[str]:
+    """Part a text where that gives several names of two words or more; else return it whole, if it is a name."""
+    parts = [part.strip() for part in _BETWEEN.split(text)]
+    people = [part for part in parts if 2 <= len(part.split()) <= _MAX_WORDS and not _OFFICE.search(part)]
+    if len(people) > 1 or (people and all(part in people or _OFFICE.search(part) for part in parts)):
+        return people
+    head, _, rest = text.partition(",")
+    name = head.strip() if _OFFICE.search(rest) else text
+    return [name] if len(letters(name)) > 1 and not _OFFICE.fullmatch(name) else []
+
+
+# --- the lines beside the heading
+
+_NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
+_LONGEST = 140  # characters of a line that is a date or a byline, not a sentence with one
+_SHORTEST_TITLE, _LONGEST_TITLE = 4, 400
+_CONTENT = 1_200  # characters after the heading: what follows is the article
+_NO_READERS: dict[str, Callable[[str], int]] = {}
+_LONGEST_CLASS = 1_000  # characters of a class and id: what is remembered must be bounded
+_LEVELS = 12
+_HEADINGS = frozenset({"h1"})
+_SMALLER_HEADINGS = frozenset({"h2", "h3"})
+_OF_OTHER_PAGES = frozenset({"aside", "blockquote", "figure", "nav"})
+_OF_AUTHORS = re.compile(r"\b(?:by-?lines?|authors?|article-?author|autor|auteur|writer)\b", re.IGNORECASE)
+_OF_OTHERS = re.compile(r"bio|image|avatar|photo|credit|social|follow|comment|related|more|list", re.IGNORECASE)
+_WORD = r"[^\W\d_a-z](?:[\w’'.-]*\w)?\.?"  # begins with a capital letter
+_PARTICLE = r"(?:de|del|della|der|den|di|da|la|le|van|von|bin|al|el|y)"
+_NAME = re.compile(rf"{_WORD}(?:\s+(?:{_PARTICLE}\s+)*{_WORD}){{1,3}}")
+_BYLINE = re.compile(rf"{_BY.pattern}|by\Z", re.IGNORECASE)
+_BY_BEHIND = re.compile(r"[|•·+–>]\s?[Bb]y\s")  # what a reader may do with the page
+_COMMENTS = re.compile(
+    r"[(\d\s]*(?:comments?|replies|responses?|kommentare?|commentaires?|comentarios?|commenti|комментари[ий]|评论|評論|コメント)[\s\d:)]*",
+    re.IGNORECASE,
+)
+_BEFORE_DAY = re.compile(r"\s(?P<name>[^\W\d_]{3,12}\.?)\s\d")
+_ENDS = re.compile(
+    r"\s?(?:[|•·–—@(]|\s-\s"
+    r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
+    re.DOTALL | re.IGNORECASE,
+)
+# In scripts without capital letters a label tells a name, which is short and has no other signs in it.
+_LABELLED = re.compile(
+    r"(?:^|[\s|　（(【\[])(?:作者|撰文|文|记者|記者|著者|글|автор|текст)\s?[:：／]\s?"
+    rf"(?P<names>[{HAN}]{{2,5}}(?:[ 　、·•][{HAN}]{{2,5}}){{0,4}}(?![{HAN}]|\s?[:：])"
+    rf"|(?![{HAN}])[^\W\d_a-z]\w{{1,12}}(?: [^\W\d_a-z]\w{{1,12}})?)",
+    re.IGNORECASE,
+)
+
+
+class Line(NamedTuple):
+    """A line beside the heading: its text nodes, and its text."""
+
+    nodes: list[int]
+    text: str
+
+
+def lines_beside_heading(page: Page) -> list[Line]:
+    """Return the lines beside the heading of ``page``, those behind it first; call it by ``page.once``."""
+    if (heading := _heading(page)) is None:
+        return []
+    nodes, end = page.nodes, page.nodes.end_of(heading)
+    last, left = end, _CONTENT
+    for text in nodes.texts[end : end + _NODES_AFTER]:
+        last += 1
+        left -= len(text)
+        if left < 0:
+            break
+    before = _lines(nodes, range(max(heading - _NODES_BEFORE, 1), heading))
+    behind = takewhile(lambda line: not _COMMENTS.fullmatch(line.text), _lines(nodes, range(end, last)))
+    return [*behind, *reversed(before)]
+
+
+def _lines(nodes: Nodes, places: range) -> list[Line]:
+    """Return the lines of text in some nodes: what stands in one block, up to a line break."""
+    lines: list[tuple[int, list[int]]] = []
+    broken = True
+    for index in places:
+        if not nodes.texts[index]:
+            broken = broken or nodes.tag_of(index) not in INLINE
+            continue
+        block = _block_of(nodes, index)
+        if broken or not lines or lines[-1][0] != block:
+            lines.append((block, []))
+        lines[-1][1].append(index)
+        broken = False
+    joined: list[Line] = []
+    for _, line in lines:
+        text = collapse_spaces(_joined([nodes.texts[index] for index in line]))
+        if joined and joined[-1].text.endswith((":", "：")):  # a label, with its value in the next block
+            joined[-1] = Line([*joined[-1].nodes, *line], f"{joined[-1].text} {text}")
+        else:
+            joined.append(Line(line, text))
+    return joined
+
+
+def _joined(texts: list[str]) -> str:
+    """Join the texts of a line, with a space where a style sets "By" apart from a name."""
+    joined = texts[0]
+    for text in texts[1:]:
+        joined += f" {text}" if joined[-1].islower() and text[0].isupper() else text
+    return joined
+
+
+def _block_of(nodes: Nodes, index: int) -> int:
+    parents = nodes.columns.parents
+    for _ in range(_LEVELS):
+        if index <= 0 or nodes.tag_of(index) not in INLINE:
+            break
+        index = int(parents[index])
+    return index
+
+
+def _heading(page: Page) -> int | None:
+    """Return the heading that a title holds, else the first one, else the text that a title begins with."""
+    nodes = page.nodes
+    headings = nodes.tagged(_HEADINGS)
+    titles = [collapse_spaces("".join(map(str, one.itertext()))) for one in page.once(self_description_of).titles]
+    smaller = nodes.tagged(_SMALLER_HEADINGS)
+    for index in (*headings, *smaller):
+        text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
+        if len(text) >= _SHORTEST_TITLE and any(text in title for title in titles):
+            return index
+    if not headings and (place := _title_text(nodes, titles)) is not None:
+        return place
+    return next(iter(headings or smaller), None)
+
+
+def _title_text(nodes: Nodes, titles: list[str]) -> int | None:
+    """Return the text that a title begins with, as pages without headings have it."""
+    for index, text in enumerate(nodes.texts if titles else ()):
+        if not _SHORTEST_TITLE <= len(text) <= _LONGEST_TITLE or nodes.link_of(index) >= 0:
+            continue
+        line = collapse_spaces(text)
+        if len(line) >= _SHORTEST_TITLE and any(title.startswith(line) for title in titles):
+            return index
+    return None
+
+
+def date_beside(page: Page) -> str | None:
+    """Return the first date beside the heading of ``page``, None without any."""
+    nodes = page.nodes
+    for line in page.once(lines_beside_heading):
+        date = first_date(line.text) if 6 <= len(line.text) <= MAX_DATE_CHARACTERS else None
+        if date and not all(_leads_away(page, index) for index in line.nodes):  # else it is that of a teaser
+            return _machine_date(nodes, line) or date
+    return None
+
+
+def _leads_away(page: Page, index: int) -> bool:
+    """Return True if a text stands in a link to another page."""
+    link = page.nodes.link_of(index)
+    return link >= 0 and not is_own_address(page, page.nodes.address_of(link) or "")
+
+
+def is_own_address(page: Page, address: str) -> bool:
+    """Return True if a link leads to ``page`` itself, as dates often do."""
+    return page.absolute(address).partition("#")[0].rstrip("/") == page.url.partition("#")[0].rstrip("/")
+
+
+def _machine_date(nodes: Nodes, line: Line) -> str | None:
+    """Return the date that a ``time`` in the line has for machines."""
+    for index in line.nodes:
+        element = nodes.elements[index]
+        if element.tag == "time" and (date := first_date(element.get("datetime", "")[:MAX_DATE_CHARACTERS])):
+            return date
+    return None
+
+
+def authors_beside(page: Page) -> list[str]:
+    """Return the authors that stand beside the heading of ``page``."""
+    nodes, lines = page.nodes, page.once(lines_beside_heading)
+    for place, line in enumerate(lines):
+        if len(line.text) > _LONGEST or _is_of_other_page(nodes, line.nodes[0]):
+            continue
+        if by := _BYLINE.match(line.text) or _BY_BEHIND.search(line.text):
+            following = lines[place + 1].text if place + 1 < len(lines) else ""
+            if names := _people(line.text[by.end() :] or following):
+                return names
+        elif _NAME.match(line.text) and _is_of_authors(nodes, line.nodes[0]) and (names := _people(line.text)):
+            return names
+        if labelled := _LABELLED.search(line.text):
+            return names_in(labelled["names"])
+    return []
+
+
+def _is_of_other_page(nodes: Nodes, index: int) -> bool:
+    return any(nodes.tag_of(above) in _OF_OTHER_PAGES for above in _above(nodes, index, _LEVELS))
+
+
+def _above(nodes: Nodes, index: int, most: int) -> Iterator[int]:
+    parents = nodes.columns.parents
+    for _ in range(most):
+        index = int(parents[index])
+        if index < 0:
+            break
+        yield index
+
+
+def _is_of_authors(nodes: Nodes, index: int) -> bool:
+    """Return True if the classes of the element that a text stands in, or of that around it, name authors."""
+    for above in _above(nodes, index, 2):
+        if attributes := nodes.attributes_of(above, _NO_READERS):
+            of_authors = _names_authors(f"{attributes[0]} {attributes[1]}"[:_LONGEST_CLASS])
+            if of_authors is not None:
+                return of_authors
+    return False
+
+
+@lru_cache(maxsize=4_096)
+def _names_authors(classes: str) -> bool | None:
+    """Return True if a class and id name authors, False if what belongs to them; None if neither."""
+    return not _OF_OTHERS.search(classes) if _OF_AUTHORS.search(classes.replace("_", "-")) else None
+
+
+def _people(text: str) -> list[str]:
+    """Return the names that a text begins with, in capital letters, up to the first part that is none."""
+    people: list[str] = []
+    month = _BEFORE_DAY.search(text)
+    for part in _BETWEEN.split(text[: month.start()] if month and month_of(month["name"]) else text):
+        name = _ENDS.sub("", part).strip()
+        if not _NAME.fullmatch(name) or _NO_NAME.search(name) or _OFFICE.search(name):
+            break
+        people.append(name)
+        if name != part.strip():
+            break
+    return people
