@@ -14,14 +14,13 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.methods.style_tree.nodes import (
-    ElementNode,
     QueuedNode,
-    StyleNode,
     TreeQueue,
     selector,
     sequence_names,
     styles_by_pages,
 )
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures

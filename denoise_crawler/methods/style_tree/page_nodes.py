@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from re import Pattern
 from sys import intern
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
@@ -54,11 +54,11 @@ def outline_of(page: Page) -> Outline:
             labels.append(names.setdefault(tag, len(names)))
             continue
         attributes = element.items()
-        style = [pair for pair in attributes if pair[0] in STYLE_ATTRIBUTES] if attributes else ()
+        style = [(name, value[:_LONGEST_VALUE]) for name, value in attributes if name in STYLE_ATTRIBUTES]
         labels.append(names.setdefault(_label(tag, *style) if style else tag, len(names)))
-        if attributes and link == index:
+        if link == index:
             links[index] = element.get("href", "")
-        if attributes and end == index + 1 and (source := element.get("src")):
+        if end == index + 1 and (source := element.get("src")):
             sources[index] = source
     return Outline(labels, list(names), links, sources)
 
@@ -66,7 +66,7 @@ def outline_of(page: Page) -> Outline:
 @lru_cache(maxsize=16_384)
 def _label(tag: str, *attributes: tuple[str, str]) -> str:
     parts = [tag]
-    for name, value in sorted((name, value[:_LONGEST_VALUE]) for name, value in attributes):
+    for name, value in sorted(attributes):
         shown = " ".join(_NUMBERED.sub("", value).split()) if name in _NAMES else value.strip()
         if shown:
             parts.append(f"{name}={shown}")
@@ -95,7 +95,7 @@ class PageDigest:
         return np.arange(len(self.sizes)) + self.sizes
 
 
-def narrow(numbers: Sequence[int] | NDArray[np.unsignedinteger]) -> Column:
+def narrow(numbers: Sequence[int] | NDArray[Any]) -> Column:
     """Return numbers of at most 32 bits in as few bytes as the largest needs."""
     column = np.asarray(numbers, np.uint32)
     most = int(column.max(initial=0))

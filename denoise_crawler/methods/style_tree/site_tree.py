@@ -24,6 +24,11 @@ from denoise_crawler.methods.style_tree.tree import (
 from denoise_crawler.page import Page
 
 MAX_PAGES = 128
+_SMALL_TREE = 32  # pages
+_MOST_FOLDED = (
+    1,
+    3,
+)  # pages of a folded style node, in a small tree and in others: more save memory but cost time
 _MAX_NODES = 100_000  # of the pages that are kept in hand while others are added or judged
 
 
@@ -103,6 +108,10 @@ class SiteStyleTree:
     def pages(self) -> int:
         """The number of pages in the tree."""
         return len(self._sample)
+
+    @property
+    def _most_folded(self) -> int:
+        return _MOST_FOLDED[self.pages > _SMALL_TREE]
 
     def __contains__(self, page: Page) -> bool:
         return page.key in self._sample
@@ -189,7 +198,7 @@ class SiteStyleTree:
         if style.folded:
             style.children, laid = unfolded(style, self._nodes_of)
             style.folded = ()
-            lay(laid, self._nodes_of)
+            lay(laid, self._nodes_of, most_folded=self._most_folded)
             rate(style.children, self.rules, self._grow_rated)
         return style.children
 
@@ -249,7 +258,7 @@ class SiteStyleTree:
         if self._taken_out >= self.max_pages:  # what many pages had, few have now: fold it again
             self.root, self._taken_out, added = ElementNode("body"), 0, [page.key for page in self._sample]
         for key in added:
-            lay([(self.root, self._nodes_of(key), (0,))], self._nodes_of)
+            lay([(self.root, self._nodes_of(key), (0,))], self._nodes_of, most_folded=self._most_folded)
 
     def _take_out(self, digest: PageDigest) -> None:
         take_out([(self.root, PageNodes(digest, self.rules), (0,))])

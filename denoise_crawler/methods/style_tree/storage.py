@@ -86,7 +86,8 @@ def _page_of(record: _PageRecord, labels: Sequence[str]) -> PageDigest:
     _check_nesting(sizes.tolist())
     used, own = np.unique(numbers, return_inverse=True)
     names = tuple(intern(labels[number]) for number in used.tolist())
-    return PageDigest(record.key, names, *map(narrow, (own, sizes, features)), hashes.copy(), narrow(counts))
+    shape = narrow(own), narrow(sizes), narrow(features)
+    return PageDigest(record.key, names, *shape, hashes.copy(), narrow(counts))
 
 
 def _inside(features: NDArray[np.uint32]) -> NDArray[np.bool_]:

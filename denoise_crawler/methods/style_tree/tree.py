@@ -22,7 +22,6 @@ from denoise_crawler.page import TEXT
 Labels: TypeAlias = "tuple[str, ...]"
 Places: TypeAlias = "Sequence[Sequence[int]]"
 
-MOST_FOLDED = 3  # pages of a folded style node
 PAGES_BITS, FEATURE_BITS = 20, 32  # of a feature: where the occurrences begin, and the hash
 MAX_TREE_PAGES = (1 << PAGES_BITS) - 1
 
@@ -231,7 +230,7 @@ Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"  # an element n
 NodesOf: TypeAlias = Callable[[int], PageNodes]  # by key of a page
 
 
-def lay(waiting: list[Laid], nodes_of: NodesOf, *, most_folded: int = MOST_FOLDED) -> None:
+def lay(waiting: list[Laid], nodes_of: NodesOf, *, most_folded: int) -> None:
     """Lay pages over a style tree, each from an element node down.
 
     Args:
