@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lxml import etree
 
+from benchmarks.contest.tables import table
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
-from denoise_crawler.evaluation.tables import table
 
 __all__ = ["addressed", "folder_with", "options", "parse_with_lxml", "say", "table", "write_figures"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.bench import say, table
-from denoise_crawler.evaluation.contenders import Extractor, PageSource
+from benchmarks.contest.contenders import Extractor, PageSource
 from denoise_crawler.evaluation.gold import GoldPage, Score, mean, score
 
 DRAWS, SEED = 1_000, 1

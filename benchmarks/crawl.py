@@ -29,7 +29,7 @@ from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import Served, crawl_of, gold_by_path, serve_pages
 from benchmarks.pauses import ENDING, Meter, Pause
 from benchmarks.scale import MIB, alone
-from denoise_crawler.evaluation.contenders import peak_bytes
+from tests.memory import peak_bytes
 
 SETS = ("christianbook", "dragnet", "daniel")
 METHODS = ("fusion", "style_tree")

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.contest.contenders import PEERS, PageSource
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PEERS, PageSource
 from denoise_crawler.evaluation.gold import (
     REPORTING,
     GoldPage,

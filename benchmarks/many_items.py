@@ -28,9 +28,9 @@ from scrapy.crawler import CrawlerProcess
 from benchmarks.bench import options, say, table, write_figures
 from benchmarks.loopback import QUIET
 from benchmarks.scale import MIB, alone
-from denoise_crawler.evaluation.contenders import peak_bytes
 from tests.guests.site import html, story
 from tests.loopback import HTML, Answer, serving
+from tests.memory import peak_bytes
 
 PAGES, ITEMS, COMPARED, REPEATS = 500, 200, 60, 3
 MOST_CPU, MOST_BYTES = 2.6, 2.6

@@ -14,7 +14,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Timer
 
-from denoise_crawler.evaluation.contenders import Extractor, Failure, PageSource, failure
+from benchmarks.contest.contenders import Extractor, Failure, PageSource, failure
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 

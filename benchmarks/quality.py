@@ -1,7 +1,7 @@
 """How good the clean text is, and what it costs, beside other extractors: tables in Markdown.
 
 Every method and every extractor of the extra ``peers`` runs once over the gold sets, by the functions of
-``scrapy denoise evaluate``. The sites of a set fall into two halves by a hash of their name. Thresholds are
+``python -m benchmarks.contest``. The sites of a set fall into two halves by a hash of their name. Thresholds are
 chosen on the tuning half (``--tune``, sites with ten pages or more); the figures that count are those of the
 reporting half, at the thresholds the methods have. Each site is learned from all of its pages of the set; the
 other extractors see one page at a time.
@@ -14,19 +14,19 @@ from statistics import fmean
 from typing import TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import Contender
-from denoise_crawler.evaluation.contenders import method as method_contender
-from denoise_crawler.evaluation.contest import groups_of
-from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, mean, read_gold, score
-from denoise_crawler.evaluation.tables import figures, html_report, markdown
-from denoise_crawler.evaluation.terminal import (
+from benchmarks.contest.contenders import Contender
+from benchmarks.contest.contenders import method as method_contender
+from benchmarks.contest.contest import groups_of
+from benchmarks.contest.tables import figures, html_report, markdown
+from benchmarks.contest.terminal import (
     add_choices,
     contenders,
     count,
     evaluate_with_progress,
     select_names,
 )
+from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, mean, read_gold, score
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
+from benchmarks.contest.contenders import PEERS, PageSource
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PEERS, PageSource
 from denoise_crawler.evaluation.gold import GoldPage, read_gold, token_sequence
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page

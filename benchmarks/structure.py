@@ -2,7 +2,7 @@
 
 The pages are those of ``defuddle`` (gold Markdown) and ``readability`` (gold HTML). Each is judged cold: nothing
 is known of its site. The weights that come with the package learned from these pages; ``--folds`` is a folder of
-weights that did not (see ``python -m denoise_crawler.evaluation.training``).
+weights that did not (see ``python -m benchmarks.training``).
 
 ``fusion`` writes Markdown itself; html2text and markdownify write the clean HTML of the same judgement, so what
 differs is the writing; trafilatura chooses and writes. So do defuddle and Readability.js with turndown, if

@@ -16,6 +16,7 @@ from lxml import etree
 
 from benchmarks.beside import Texts, drawn
 from benchmarks.confidence import Reliability, reliability
+from benchmarks.contest.contenders import Extractor, PageSource, page_by_page
 from benchmarks.hostile import tables
 from benchmarks.node_peers import converters_in, extractors_in
 from benchmarks.plots import NoPlotError, plot, to_svg
@@ -23,7 +24,6 @@ from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
 from benchmarks.thread import ThreadScore, in_order, score_thread
-from denoise_crawler.evaluation.contenders import Extractor, PageSource, page_by_page
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page

@@ -3,7 +3,7 @@
 Of the sets whose halves are kept apart (``daniel``, ``dragnet``, ``l3s_gn1``, ``wcxb``) the rows are of the
 reporting half. The other sets are too small for halves: their rows are of all pages. Pages of their sites, in
 whatever set, are judged by the weights of their fold, which saw no page of the site (``--folds``, see
-``python -m denoise_crawler.evaluation.training``). Without folds the weights that come with the package judge all.
+``python -m benchmarks.training``). Without folds the weights that come with the package judge all.
 
 With ``--half tuning`` the rows of the halved sets are of the other half, and their pages are judged by folds as
 well: the table to develop by. ``--peers`` and ``--node`` measure other extractors on the same pages (``beside``),
@@ -23,11 +23,12 @@ import numpy as np
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from benchmarks.beside import Group, Row, Texts, scores_of_peers, tables
 from benchmarks.confidence import reliability
+from benchmarks.contest.contenders import PEERS
 from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
+from benchmarks.training.fitting import fold, fold_file
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.contenders import PEERS
 from denoise_crawler.evaluation.gold import (
     HALVES,
     REPORTING,
@@ -40,7 +41,6 @@ from denoise_crawler.evaluation.gold import (
     score,
     token_sequence,
 )
-from denoise_crawler.evaluation.training.fitting import fold, fold_file
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.features import LEAVE

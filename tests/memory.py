@@ -1,7 +1,8 @@
-"""How many bytes an object holds: it, and everything that can be reached from it but not code."""
+"""How many bytes an object holds, with all that can be reached from it but code, and a process at its peak."""
 
 import gc
 import sys
+from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import numpy as np
@@ -26,3 +27,17 @@ def bytes_held(*roots: object) -> int:
         if isinstance(found, np.ndarray) and found.base is not None:
             waiting.append(found.base)
     return held
+
+
+def peak_bytes() -> int | None:
+    """Return the peak memory of this process in bytes; None if the system does not say."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux getrusage includes the peak of the parent process
+        found = status.read_text().split()
+        return int(found[found.index("VmHWM:") + 1]) * 1024
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

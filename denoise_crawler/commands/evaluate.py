@@ -1,36 +1,38 @@
-"""``scrapy denoise evaluate``: compares methods and other extractors on pages with gold text."""
+"""``scrapy denoise evaluate``: compares methods on pages with gold text."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.page_input import fail, help_text
-from denoise_crawler.errors import GoldError
-from denoise_crawler.evaluation.contest import Evaluation, Selection
-from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
-from denoise_crawler.evaluation.tables import figures, html_report, main_tables, markdown, notes, site_table
-from denoise_crawler.evaluation.terminal import (
-    add_choices,
-    contenders,
-    count,
-    evaluate_with_progress,
-    print_tables,
-)
+from denoise_crawler.errors import BatchError, GoldError
+from denoise_crawler.evaluation.evaluate import VISIBLE_TEXT, Evaluation, evaluate, select
+from denoise_crawler.evaluation.gold import GRADES, HALVES, MIN_F1, Broken, gold_sets
+from denoise_crawler.methods import METHODS
+from denoise_crawler.output.options import add_number, at_least
+from denoise_crawler.page.text import counted, printable
 
 EPILOG = help_text(
     {
-        "scrapy denoise evaluate gold.jsonl --methods fusion": "beside all extractors that are installed",
-        "scrapy denoise evaluate gold.jsonl --html report.html": "with the worst pages of each, to look at",
+        "scrapy denoise evaluate gold.jsonl": "every method on your pages",
+        "scrapy denoise evaluate gold.jsonl --methods fusion --half reporting": "one, on half of the sites",
     },
     "A gold set holds pages with the text a perfect extractor would give, one JSON object a line: site, html, "
-    "gold and, where known, url and lang. pip install 'denoise-crawler[peers]' brings the other extractors.",
+    "gold and, where known, url and lang.",
     "Exit codes: 0 done, 1 nothing to evaluate or a file could not be written, 2 wrong usage, 130 interrupted.",
 )
-_FORMS = {"json": figures, "html": html_report, "markdown": markdown}
+_WIDTH = 1_000  # no column is cut, however narrow the terminal is
+_MAX_NAMED = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,54 +40,60 @@ def add_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     gold = "JSON lines (.jsonl, .gz or .xz), a folder of them, or a folder of HTML files"
     add("gold", nargs="+", type=Path, metavar="GOLD", help=gold)
-    add_choices(parser)
+    what = f"which of {', '.join(METHODS)} (all)"
+    add("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="NAME", help=what)
     add("--language", metavar="CODE", help="pages in one language alone, as zh")
     add("--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report")
-    add("--sites-with", type=count, default=1, metavar="N", help="sites with N pages or more alone")
-    add("--by-site", action="store_true", help="print the F1 of each site as well")
-    for form in _FORMS:
-        add(f"--{form}", type=Path, metavar="FILE", help=f"write FILE in {form} as well")
+    add("--sites-with", type=at_least(1), default=1, metavar="N", help="sites with N pages or more alone")
+    add_number(parser, "--workers", 1, 1, "how many processes clean pages")
+    add("--json", type=Path, metavar="FILE", help="write the figures to FILE as well")
 
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:  # noqa: ARG001
-    """Print the tables and write the files; return 1 if there is nothing to evaluate or a file fails."""
-    try:
-        _check_output_files(arguments)  # before hours of work
-        evaluation = _evaluate(arguments)
-        if evaluation.pages:
-            _print_and_write(evaluation, arguments)
-    except (GoldError, OSError) as error:
-        return fail(error)
-    for note in notes(evaluation):
-        print(note, file=sys.stderr)
-    if not evaluation.pages:
-        print("No page was selected, so there is nothing to evaluate.", file=sys.stderr)
-    return 0 if evaluation.pages else 1
-
-
-def _check_output_files(arguments: Namespace) -> None:
-    """Raise OSError if an output file is a folder or has none."""
-    for file in filter(None, (getattr(arguments, form) for form in _FORMS)):
-        if file.is_dir():
-            raise OSError(f"{file} is a folder; name a file")
-        if not file.parent.is_dir():
-            raise OSError(f"{file} cannot be written: there is no folder {file.parent}")
-
-
-def _evaluate(arguments: Namespace) -> Evaluation:
+    """Print a table for each set; return 1 if there is nothing to evaluate or a file fails."""
     broken: list[Broken] = []
-    sets = gold_sets(arguments.gold, broken.append)
-    chosen = contenders(arguments.methods, arguments.peers, arguments.extractors, arguments.after)
-    selection = Selection(arguments.language, HALVES.get(arguments.half), arguments.sites_with)
-    evaluation = evaluate_with_progress(sets, chosen, selection=selection, workers=arguments.workers)
-    evaluation.broken = broken
-    return evaluation
+    try:
+        evaluations = list(_evaluate(arguments, broken))
+        if arguments.json is not None and evaluations:
+            arguments.json.write_bytes(msgspec.json.encode(evaluations) + b"\n")
+    except (BatchError, GoldError, OSError) as error:
+        return fail(error)
+    for name in dict.fromkeys(row.set for row in evaluations):
+        _print_table(name, [row for row in evaluations if row.set == name])
+    if broken:
+        print(_describe(broken), file=sys.stderr)
+    if not evaluations:
+        print("No page was selected, so there is nothing to evaluate.", file=sys.stderr)
+    return 0 if evaluations else 1
 
 
-def _print_and_write(evaluation: Evaluation, arguments: Namespace) -> None:
-    sites = [site_table(evaluation, name) for name in evaluation.sets] if arguments.by_site else []
-    print_tables([*main_tables(evaluation), *sites])
-    for form, written in _FORMS.items():
-        file: Path | None = getattr(arguments, form)
-        if file is not None:
-            file.write_text(written(evaluation), encoding="utf-8")
+def _evaluate(arguments: Namespace, broken: list[Broken]) -> Iterator[Evaluation]:
+    """Yield an evaluation for each set with pages and each method; add lines that are no pages to ``broken``."""
+    language, of_half = arguments.language, HALVES.get(arguments.half)
+    for name, pages in gold_sets(arguments.gold, broken.append).items():
+        chosen = select(pages, language=language, of_half=of_half, at_least=arguments.sites_with)
+        for method in (VISIBLE_TEXT, *arguments.methods) if chosen else ():
+            yield evaluate(name, chosen, method, workers=arguments.workers)
+
+
+def _print_table(name: str, rows: Sequence[Evaluation]) -> None:
+    grades = [f"{grade} ≥ {least:g}" if least else grade for grade, least in zip(GRADES, MIN_F1, strict=True)]
+    heads = ["", "words P", "R", "F1", "characters P", "R", "F1", *grades, "failed"]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for place, head in enumerate(heads):
+        table.add_column(Text(head), justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        scores = (value for one in (row.words, row.characters) for value in (one.precision, one.recall, one.f1))
+        shares = (f"{share:.1%}" for share in row.grades)
+        cells = [row.method, *(f"{value:.3f}" for value in scores), *shares, str(row.failed or "")]
+        table.add_row(*map(Text, cells))
+    console = Console(width=_WIDTH)
+    console.print(Text(f"{printable(name)}: {counted(rows[0].pages, 'page')} with gold text", style="bold"))
+    console.print(table)
+
+
+def _describe(broken: Sequence[Broken]) -> str:
+    """Return a line that names the first lines of gold sets that were left out."""
+    named = "; ".join(f"{line.file}, line {line.line}: {printable(line.why)}" for line in broken[:_MAX_NAMED])
+    more = f"; and {len(broken) - _MAX_NAMED} more" if len(broken) > _MAX_NAMED else ""
+    return f"Left out: {counted(len(broken), 'broken line')} ({named}{more})"

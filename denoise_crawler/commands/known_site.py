@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from denoise_crawler.commands.page_input import report_failure
-from denoise_crawler.crawl.guarded_store import open_denoiser
 from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.errors import SourceError, StoreError
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.explanation import SURE, doubts
 from denoise_crawler.output.extractors import is_low
 from denoise_crawler.page import Page
@@ -22,17 +22,19 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.folder import KEEP, STRIP
+from denoise_crawler.store import Store
+from denoise_crawler.store.shared import StoredKnowledge
 
 
 @dataclass
 class KnownSite:
-    """Opens the denoiser when the first page needs it, and keeps it open as long as ``opened``.
+    """Opens the denoiser when the first page needs it; it stays open as long as ``opened``.
 
     Args:
-        opened: What is closed at the end of the command.
+        opened: Closes the store at the end of the command.
         cleaning: How pages are cleaned.
         store: The store of a crawl, None for none.
-        site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
+        site_pages: Returns the pages to learn first; None for none. All count as pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
 
@@ -69,6 +71,22 @@ class KnownSite:
                 with report_failure(url, "learned"):
                     self._denoiser.learn(Page.parse(url, html, site=site))
         return self._denoiser
+
+
+@contextmanager
+def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
+    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
+
+    What it learns stays in memory. Without a path it knows none.
+
+    Raises:
+        StoreError: The file cannot be read.
+    """
+    if path is None:
+        yield cleaning.denoiser()
+        return
+    with closing(Store(path, read_only=True)) as store:
+        yield cleaning.denoiser(InMemoryKnowledge(below=StoredKnowledge(store, cleaning.choice)))
 
 
 def existing_store(path: Path, *, named: bool) -> Path | None:
@@ -152,7 +170,7 @@ class Explained(NamedTuple):
 
 
 def clean_known(denoiser: Denoiser, page: Page) -> Explained:
-    """Clean a page by what is known of the layout that it has; its site counts as warm if any page is."""
-    method = denoiser.method_for_page(page)
+    """Clean a page by what is known of its site, which counts as warm if any page is."""
+    method = denoiser.method_for(page.site)
     known = method.pages_known
     return Explained(denoiser.clean(page, warm=bool(known), method=method), known, denoiser.learns)

@@ -1,16 +1,13 @@
-"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost; and as commands read it."""
+"""The store as a crawl uses it: when it fails, the crawl goes on and no item is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import Concatenate, ParamSpec, TypeVar
 
-from denoise_crawler.denoiser import Cleaning, Denoiser
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import Parked, ParkedPage
 from denoise_crawler.store.shared import StoredKnowledge
@@ -60,20 +57,26 @@ class GuardedStore:
             self.safely(None, lambda _: transaction.close())
 
     def page(self, row: int) -> ParkedPage:
-        """Return a page that has waiting items; raise DamagedRowError if it cannot be read."""
+        """Return a page that has waiting items; raise DamagedRowError if it is damaged."""
         try:
             return self._store.page(row)
         except DamagedRowError:
             raise
         except Exception as error:
             self._on_error(error)
-            raise DamagedRowError(f"its page cannot be read: {error}") from error
+            raise
 
-    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[list[Parked]]:
-        """Yield the waiting items that can be read, in batches."""
+    def pages_waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[tuple[bytes, str]]:
+        """Yield (origin, site) of the pages with waiting items, in the order of their first items."""
+        last = -1
+        while pages := self.safely([], Store.origins_waiting, site, last, inherited=inherited):
+            last = pages[-1].first
+            yield from ((page.origin, page.site) for page in pages if page.origin not in self._hidden_origins)
+
+    def waiting_of(self, origin: bytes, site: str, *, inherited: bool = True) -> Iterator[list[Parked]]:
+        """Yield the waiting items of a page that can be read, in batches."""
         try:
-            for batch in self._store.waiting_batches(site, inherited=inherited):
-                yield [one for one in batch if not (one.inherited and one.origin in self._hidden_origins)]
+            yield from self._store.waiting_of(origin, site, inherited=inherited)
         except Exception as error:
             self._on_error(error)
 
@@ -98,19 +101,3 @@ class GuardedStore:
         if dropped < 0:
             self._hidden_origins.add(origin)  # at least this run does not release them
         return max(dropped, 0)
-
-
-@contextmanager
-def open_denoiser(path: Path | None, cleaning: Cleaning) -> Iterator[Denoiser]:
-    """Open the store of a crawl, read-only, and make a denoiser that knows its sites.
-
-    What it learns stays in memory. Without a path it knows none.
-
-    Raises:
-        StoreError: The file cannot be read.
-    """
-    if path is None:
-        yield cleaning.denoiser()
-        return
-    with closing(Store(path, read_only=True)) as store:
-        yield cleaning.denoiser(InMemoryKnowledge(below=StoredKnowledge(store, cleaning.choice)))

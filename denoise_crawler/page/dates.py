@@ -55,7 +55,7 @@ _IN_ADDRESS = (
     re.compile(r"/[a-z]((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=_)"),
 )
 # What stands before the date of a later change
-_CHANGED = re.compile(
+CHANGED = re.compile(
     r"updated?|modified|edited|last (?:change|edit|review)|copyright|©|更新|编辑|編輯|修改|aktualisiert|geändert"
     r"|mis à jour|modifié|actualizado|editado|aggiornato|atualizado|обновлен|изменен|редактир",
     re.IGNORECASE,
@@ -105,7 +105,7 @@ def first_date(text: str) -> str | None:
         >>> first_date("March 3, 2031, updated March 5, 2031"), first_date("edited Mar 5 '31")
         ('2031-03-03', None)
     """
-    changed = _CHANGED.search(text)
+    changed = CHANGED.search(text)
     return iso_date(text if changed is None else text[: changed.start()])
 
 

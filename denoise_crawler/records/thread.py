@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.dates import AGO
+from denoise_crawler.page.dates import AGO, CHANGED, iso_date
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.listings import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
 
@@ -48,6 +48,14 @@ _ADDRESS = re.compile(
     r"(?:^|[/?&=])(?:users?|members?|profiles?|u|people|authors?|mitglied\w*|memberlist|viewprofile|~)(?:[/.?&=]|$)"
 )
 _LETTER = re.compile(r"[^\W\d_]")
+_CLOCK_TIME = re.compile(r"\d[:.h]\d\d")
+_OTHER_DAY = re.compile(
+    rf"{CHANGED.pattern}|join|regist|member since|\bsince\b|\bseit\b|angemeldet|beigetreten|inscri|dabei"
+    r"|beitritt|mitglied|зарегистр|注册|註冊",
+    re.IGNORECASE,
+)
+_WORDS_BEFORE = 4  # nodes
+_TIME_ATTRIBUTES = ("datetime", "title", "data-time", "data-datetime", "data-date", "content")
 _CLOCK = re.compile(r"^\d{1,2}[:.]\d\d")
 _SIGNATURE = re.compile(r"signatur|(?:^|[-_\s])sig(?:$|[-_\s])", re.IGNORECASE)
 _QUOTE = re.compile(r"quote|zitat|citation", re.IGNORECASE)
@@ -271,25 +279,57 @@ def _text(nodes: Nodes, index: int) -> str:
 
 
 def _time(nodes: Nodes, space: range, body: range) -> int:
-    """Return the node that says when, the nearest before the text, else behind it, else in it; -1 without one."""
-    for part in (range(body.start - 1, space.start - 1, -1), range(body.stop, space.stop), body):
-        for index in part:
-            if _machine_time(nodes, index) or find_date(_text(nodes, index)):
-                return index
+    """Return the node that says when: before the text, else behind it, else in it; -1 without one.
+
+    Dates of changes and of the day when a user joined are passed over, and of several that with a time counts.
+    """
+    around = (*range(body.start - 1, space.start - 1, -1), *range(body.stop, space.stop))
+    for part in (around, body):
+        dated = [index for index in part if _says_when(nodes, index) and not _is_of_another_day(nodes, index)]
+        with_clock = (index for index in dated if _CLOCK_TIME.search(_moment(nodes, index)))
+        if dated:
+            return next(with_clock, dated[0])
     return -1
 
 
+def _says_when(nodes: Nodes, index: int) -> bool:
+    if nodes.tags[index] != TEXT:
+        return nodes.tags[index] == "time" and bool(_machine_time(nodes, index))
+    return find_date(_text(nodes, index)) is not None
+
+
+def _is_of_another_day(nodes: Nodes, index: int) -> bool:
+    """Return True if the words before a date say that it is not the day of the post."""
+    text = _text(nodes, index)
+    date = find_date(text) or ""
+    before = text[: len(text) - len(date)] if date else ""
+    for node in range(index - 1, max(index - _WORDS_BEFORE, 0), -1):
+        if before.strip(_ENDS):
+            break
+        before = _text(nodes, node)
+        if find_date(before):  # its words are its own
+            return False
+    return len(before) <= _MAX_DATE_CHARACTERS and _OTHER_DAY.search(before) is not None
+
+
 def _moment(nodes: Nodes, index: int) -> str:
-    """Return the time that a node says: that of ``time`` elements for machines, else as written."""
+    """Return the time that a node says, in ISO 8601 if it can be read, else as it is written."""
     if index < 0:
         return ""
-    above = _machine_time(nodes, index) or _machine_time(nodes, nodes.parents[index])
-    return above or find_date(_text(nodes, index)) or ""
+    time = _machine_time(nodes, index) or _machine_time(nodes, nodes.parents[index])
+    written = find_date(_text(nodes, index)) or ""
+    return time or iso_date(written) or written
 
 
 def _machine_time(nodes: Nodes, index: int) -> str:
-    time = nodes.elements[index].get("datetime", "").strip() if nodes.tags[index] == "time" else ""
-    return time if any(map(str.isdecimal, time)) else ""  # else a template that nobody filled in
+    """Return the time that an element has for machines: in ``datetime``, or where its title is a date."""
+    if nodes.tags[index] == TEXT:
+        return ""
+    for name in _TIME_ATTRIBUTES:
+        value = nodes.elements[index].get(name, "")[:_MAX_ATTRIBUTE].strip()
+        if value and (time := iso_date(value)):
+            return time
+    return ""
 
 
 def _left_out(nodes: Nodes, inside: range, often: frozenset[str], said: frozenset[int]) -> Iterator[range]:

@@ -1,4 +1,4 @@
-"""The knowledge of many crawls in a shared folder: on a disk, or wherever fsspec reaches."""
+"""Knowledge of sites in a folder that crawls share: on a disk, or wherever fsspec reaches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_FILE_BYTES = MAX_BYTES + 1_000_000  # knowledge, site and method
 _MAX_SITE_BYTES = 4 * _MAX_FILE_BYTES  # of files that are read at a time
 
 
-class _SharedRecord(msgspec.Struct, array_like=True):
+class _Record(msgspec.Struct, array_like=True):
     site: str
     method: str
     knowledge: bytes
@@ -47,7 +47,7 @@ class SharedStore:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._passed_over: set[str] = set()
+        self._skipped: set[str] = set()
         try:
             from fsspec.core import url_to_fs
 
@@ -63,43 +63,35 @@ class SharedStore:
 
     def known(self) -> Iterator[tuple[str, str]]:
         """Yield each (site, method) with knowledge."""
-        with self._shared_store_errors():
+        with self._convert_errors():
             folders = [folder for method in self._folders(self._root) for folder in self._folders(method)]
         for folder in folders:
-            with self._shared_store_errors():
+            with self._convert_errors():
                 record = next(iter(self._records(folder).values()), None)
             if record is not None:
                 yield record.site, record.method
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
         """Return the knowledge of a site in parts to merge."""
-        with self._shared_store_errors():
-            found = self._records(self._folder(site, method))
-        return [record.knowledge for _, record in sorted(found.items())]
+        with self._convert_errors():
+            records = self._records(self._folder(site, method))
+        return [record.knowledge for _, record in sorted(records.items())]
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
         """Add knowledge of a site; ``merge`` makes one of several parts."""
-        with self._shared_store_errors():
-            self._put(site, method, known, merge)
-
-    def _put(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        folder = self._folder(site, method)
-        there = self._records(folder)
-        parts = [record.knowledge for _, record in sorted(there.items())]
-        whole = merge([*parts, known]) if parts else known
-        data = msgspec.msgpack.encode(_SharedRecord(site, method, whole))
-        name = f"{folder}/{sha256(data).hexdigest()}{SUFFIX}"
-        if name not in there:
-            self._write(folder, name, data)
-        for old in there:
-            if old != name:
-                self._delete(old)
-
-    def _write(self, folder: str, name: str, data: bytes) -> None:
-        unfinished = f"{folder}/{uuid.uuid4().hex}.tmp"
-        self._files.makedirs(folder, exist_ok=True)
-        self._files.pipe_file(unfinished, data)
-        self._files.mv(unfinished, name)
+        with self._convert_errors():
+            folder = self._folder(site, method)
+            stored = self._records(folder)
+            parts = [record.knowledge for _, record in sorted(stored.items())]
+            data = msgspec.msgpack.encode(_Record(site, method, merge([*parts, known]) if parts else known))
+            name = f"{folder}/{sha256(data).hexdigest()}{SUFFIX}"
+            if name not in stored:
+                unfinished = f"{folder}/{uuid.uuid4().hex}.tmp"
+                self._files.makedirs(folder, exist_ok=True)
+                self._files.pipe_file(unfinished, data)
+                self._files.mv(unfinished, name)
+            for merged in stored.keys() - {name}:
+                self._delete(merged)
 
     def _delete(self, name: str) -> None:
         try:
@@ -109,51 +101,49 @@ class SharedStore:
         except Exception as error:
             logger.warning("%s is merged but cannot be deleted: %s", name, error)
 
-    def _records(self, folder: str) -> dict[str, _SharedRecord]:
+    def _records(self, folder: str) -> dict[str, _Record]:
         """Return the records of the site's files, by their names."""
         for _ in range(_MAX_TRIES):
-            names = self._names(folder)
             try:
-                read = {name: self._record(folder, name) for name in names}
+                records = {name: self._record(folder, name) for name in self._names(folder)}
             except FileNotFoundError:
                 continue  # another crawl has merged it into a newer file
-            return {name: record for name, record in read.items() if record is not None}
+            return {name: record for name, record in records.items() if record is not None}
         raise OSError(f"{folder} is changed all the time by others; try again later")
 
-    def _record(self, folder: str, name: str) -> _SharedRecord | None:
+    def _record(self, folder: str, name: str) -> _Record | None:
         """Return the record of a file, None if it is skipped; raise FileNotFoundError."""
         try:
             data = self._files.cat_file(name, start=0, end=_MAX_FILE_BYTES + 1)
             if not name.endswith(f"/{sha256(data).hexdigest()}{SUFFIX}"):
-                raise ValueError("it does not hold what it is named by")
-            record: _SharedRecord = decode_msgpack(data, _SharedRecord)
+                raise ValueError("its content is not that of its name")
+            record: _Record = decode_msgpack(data, _Record)
             if folder.split("/")[-2:] != self._folder(record.site, record.method).split("/")[-2:]:
                 raise ValueError("it is of another site or method")
         except FileNotFoundError:
             raise
         except Exception as error:  # a bad file costs only its own record
-            self._pass_over(name, error)
+            self._skip(name, error)
             return None
         return record
 
-    def _pass_over(self, name: str, why: object) -> None:
-        if name not in self._passed_over:
-            self._passed_over.add(name)
-            logger.warning("%s is damaged and passed over: %s", printable(name), printable(why))
+    def _skip(self, name: str, why: object) -> None:
+        self._skipped.add(name)
+        logger.warning("%s is damaged and skipped: %s", printable(name), printable(why))
 
     def _names(self, folder: str) -> list[str]:
         """Return the files to read, within the limits of size."""
-        found, room = [], _MAX_SITE_BYTES
+        names, room = list[str](), _MAX_SITE_BYTES
         for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
-            if not name.endswith(SUFFIX) or name in self._passed_over:
+            if not name.endswith(SUFFIX) or name in self._skipped:
                 continue
             if entry["type"] != "file" or size > _MAX_FILE_BYTES:
-                self._pass_over(name, "it is no file, or too large")
+                self._skip(name, "it is no file, or too large")
             elif size <= room:  # the rest is read once these are merged
-                found.append(name)
+                names.append(name)
                 room -= size
-        return found
+        return names
 
     def _folders(self, folder: str) -> list[str]:
         return sorted(str(entry["name"]) for entry in self._entries(folder) if entry["type"] == "directory")
@@ -166,7 +156,7 @@ class SharedStore:
             return []
 
     @contextmanager
-    def _shared_store_errors(self) -> Iterator[None]:
+    def _convert_errors(self) -> Iterator[None]:
         """Turn the errors of the many kinds of addresses into one."""
         try:
             yield
@@ -176,14 +166,9 @@ class SharedStore:
             ) from error
 
     def _folder(self, site: str, method: str) -> str:
-        name, unique = (
-            quote(site, safe="")[:_MAX_NAME_CHARACTERS],
-            sha256(site.encode("utf-8", "replace")).hexdigest(),
-        )
-        return f"{self._root}/{quote(method, safe='')}/{name}-{unique[:16]}"
+        name, unique = quote(site, safe="")[:_MAX_NAME_CHARACTERS], sha256(site.encode("utf-8", "replace"))
+        return f"{self._root}/{quote(method, safe='')}/{name}-{unique.hexdigest()[:16]}"
 
-
-# --- the knowledge in a store of one method
 
 T = TypeVar("T")
 
@@ -192,63 +177,56 @@ class KnowledgeStore(Protocol):
     """A store of knowledge by site and method: an SQLite file, or a folder that crawls share."""
 
     def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return the knowledge of a site in parts to merge; none if there is nothing."""
+        """Return the knowledge of a site in parts to merge, none for an unknown site."""
 
     def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Keep knowledge of a site; ``merge`` makes one of the parts that are there and ``known``."""
+        """Save knowledge of a site; ``merge`` makes one of the stored parts and ``known``."""
 
 
 class StoredKnowledge:
     """The knowledge of one method in a store.
 
     Args:
-        store: The store, or a function from a site to the store that it lies in.
+        store: The store.
         choice: The method, which merges what several crawls learned of a site.
-        on_error: Called with each error, which is then as if nothing were known, or nothing stored; without it,
+        on_error: Called with each error; the site then counts as unknown, or nothing is stored. Without it,
             errors are raised.
-        read_only: Whether what is put is dropped.
     """
 
     def __init__(
-        self,
-        store: KnowledgeStore | Callable[[str], KnowledgeStore],
-        choice: MethodChoice,
-        *,
-        on_error: Callable[[Exception], None] | None = None,
-        read_only: bool = False,
+        self, store: KnowledgeStore, choice: MethodChoice, *, on_error: Callable[[Exception], None] | None = None
     ) -> None:
-        self._store_of = store if callable(store) else lambda _: store
-        self._choice, self._key, self._on_error, self._read_only = choice, choice.key, on_error, read_only
-        self._read: dict[str, int] = {}  # by site, the hash of the parts last read or written
+        self._store, self._choice, self._key, self._on_error = store, choice, choice.key, on_error
+        self._hashes: dict[str, int] = {}  # by site, of the parts last read or written
 
     def get(self, site: str) -> bytes | None:
         """Return the knowledge of ``site``, None if there is none."""
         return self._safely(self._get, None, site)
 
     def put(self, site: str, known: bytes) -> bool:
-        """Keep knowledge of ``site``, merged with what others have stored since it was read."""
-        return self._read_only or self._safely(self._put, False, site, known)
+        """Save knowledge of ``site``, merged with what others have stored since it was read."""
+        return self._safely(self._put, False, site, known)
 
     def _get(self, site: str) -> bytes | None:
-        parts = self._store_of(site).knowledge(site, self._key)
-        self._read[site] = hash(tuple(parts))
+        parts = self._store.knowledge(site, self._key)
+        self._hashes[site] = hash(tuple(parts))
         if len(parts) < 2:
             return parts[0] if parts else None
         return self._choice.knowing(parts, site).to_bytes()
 
     def _put(self, site: str, known: bytes) -> bool:
         def merge(parts: list[bytes]) -> bytes:
-            if hash(tuple(parts[:-1])) == self._read.get(site):
+            if hash(tuple(parts[:-1])) == self._hashes.get(site):
                 return parts[-1]  # it includes the others, which were read before
             return self._choice.knowing(parts, site).to_bytes()
 
-        self._store_of(site).save_knowledge(site, self._key, known, merge)
-        self._read[site] = hash((known,))
+        self._store.save_knowledge(site, self._key, known, merge)
+        self._hashes[site] = hash((known,))
         return True
 
-    def _safely(self, call: Callable[..., T], default: T, *given: str | bytes) -> T:
+    def _safely(self, call: Callable[..., T], default: T, *arguments: str | bytes) -> T:
         try:
-            return call(*given)
+            return call(*arguments)
         except Exception as error:  # no error of a store costs an item
             if self._on_error is None:
                 raise

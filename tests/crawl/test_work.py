@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from denoise_crawler.core import compiled
-from denoise_crawler.demo.pages import article_page, charset_of
-from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
+from examples.demo_site.pages import article_page, charset_of
+from examples.demo_site.replies import article_path, articles
 from tests.memory import bytes_held
 
 BASE = "https://ledger.example"

@@ -11,7 +11,6 @@ from denoise_crawler.evaluation.gold import (
     GRADES,
     GRADES_IN_ENGLISH,
     MIN_F1,
-    GoldPage,
     Score,
     characters,
     grade,
@@ -21,8 +20,6 @@ from denoise_crawler.evaluation.gold import (
     score_by_characters,
     tokens,
 )
-from denoise_crawler.evaluation.training.examples import LEAST_PAGES, labelled, planted
-from tests.evaluation.test_evaluation import STORY
 
 TEXTS = st.text(st.sampled_from("abB 港湾ニュ。.1\n")) | st.text()
 
@@ -157,39 +154,3 @@ def test_the_mean_of_none_is_0() -> None:
 def test_a_mean_lies_between_the_least_and_the_greatest(scores: list[Score]) -> None:
     f1s = [each.f1 for each in scores]
     assert min(f1s) - 1e-12 <= mean(scores).f1 <= max(f1s) + 1e-12
-
-
-def gold_page(number: int, paragraphs: int = 5) -> GoldPage:
-    stories = [STORY.format(day, day + number) for day in range(number * 10, number * 10 + paragraphs)]
-    html = f"<title>Nets</title><article>{''.join(f'<p>{story}</p>' for story in stories)}</article>"
-    return GoldPage(f"page-{number}", "nets.example", html, gold="\n".join(stories))
-
-
-def texts_of(page: GoldPage) -> dict[str, bool]:
-    (found,) = labelled([page])
-    return dict(zip(found.blocks.texts, found.content.tolist(), strict=True))
-
-
-def test_what_is_planted_stands_inside_the_article_and_is_noise() -> None:
-    pages = [gold_page(number) for number in range(6)]
-    of_id = {page.id: page for page in pages}
-    found = list(planted(pages))
-    assert len(found) == 6
-    new = [
-        [text for text, content in texts_of(page).items() if not content and text not in texts_of(of_id[page.id])]
-        for page in found
-    ]
-    assert sum(map(bool, new)) >= 3
-    for page in found:
-        told = texts_of(page)
-        assert [text for text, content in told.items() if content] == (page.gold or "").splitlines()
-
-
-def test_the_same_is_planted_each_time() -> None:
-    pages = [gold_page(number) for number in range(5)]
-    assert list(planted(pages)) == list(planted(pages))
-
-
-def test_nothing_is_planted_on_a_small_site_or_a_short_page() -> None:
-    assert not list(planted([gold_page(number) for number in range(LEAST_PAGES - 1)]))
-    assert not list(planted([gold_page(number, paragraphs=2) for number in range(9)]))

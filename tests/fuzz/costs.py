@@ -14,11 +14,11 @@ from typing import NamedTuple
 from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from tests.fuzz.hostile import ARCHIVES, HOSTILE, record
 from tests.fuzz.road import Road
+from tests.memory import peak_bytes
 
 LIMITS = Limits(seconds=1_800, memory=8 << 30, clock=3_600)
 MOST_BYTES = 200_000_000

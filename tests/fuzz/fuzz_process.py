@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contenders import peak_bytes
 from denoise_crawler.methods import METHODS
 from tests.fuzz.mutations import numbered
 from tests.fuzz.road import Road, write_all_in_a_report
+from tests.memory import peak_bytes
 
 GROUP = 20  # inputs that are pages of one site
 REPORTED = 10  # of one site in so many a report is written: it costs more than all the rest of its pages

@@ -13,19 +13,16 @@ from scrapy.settings import Settings
 from denoise_crawler import denoise_pages
 from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.replies import article_path, articles, respond
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
-from denoise_crawler.evaluation import evaluate
-from denoise_crawler.evaluation.contenders import extractor_after, extractor_alone
-from denoise_crawler.evaluation.gold import REPORTING, GoldPage, by_site, half, mean, read_gold, score
-from denoise_crawler.evaluation.terminal import contenders
+from denoise_crawler.evaluation.gold import mean, score
 from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS, check, run_extractor
 from denoise_crawler.output.safe_markup import clean_document
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from examples.demo_site.articles import gold_text
+from examples.demo_site.replies import article_path, articles, respond
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.commands.test_clean_command import denoise, lines
 from tests.conftest import Project
@@ -314,43 +311,3 @@ def test_the_clean_command_takes_an_extractor(tmp_path: Path) -> None:
     assert "trafilatura wrote nothing, so the text is our own: 4 pages" in done.stderr
     denoise(tmp_path, "clean", folder, "-o", "other.jsonl", "--extractor", "resiliparse", "--workers", "1")
     assert {line["method"] for line in lines(tmp_path / "other.jsonl")} == {"fusion+resiliparse"}
-
-
-# --- side by side
-
-
-def test_an_extractor_stands_in_the_tables_alone_and_after_each_method() -> None:
-    found = [one.name for one in contenders(["none"], ["none"], ["trafilatura"], ["fusion", "link_ratio"])]
-    assert found == [
-        "all visible text",
-        "trafilatura alone",
-        "trafilatura after fusion",
-        "trafilatura after link_ratio",
-    ]
-    with pytest.raises(ExtractorError):
-        extractor_after("fusion", "newspaper")
-
-
-def test_alone_it_reads_the_page_and_after_the_method_what_is_left() -> None:
-    gold = [
-        GoldPage(str(index), "news.example", html.decode(), url, "en", gold_text(ENGLISH[index]))
-        for index, (url, html) in enumerate(pages(8))
-    ]
-    evaluation = evaluate(
-        {"demo": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
-    )
-    before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
-    assert [result.contender for result in evaluation.results] == ["resiliparse alone", "resiliparse after fusion"]
-    assert then.precision > before.precision
-    assert evaluation.results[1].versions.keys() == {"denoise-crawler", "resiliparse"}
-
-
-def test_on_real_sites_it_gains(corpus: Path) -> None:
-    sites = by_site((page for page in read_gold(corpus, "daniel") if page.gold is not None), 10)
-    chosen = [pages for site, pages in sites.items() if half(site) == REPORTING][:3]
-    gold = [page for found in chosen for page in found]
-    evaluation = evaluate(
-        {"daniel": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
-    )
-    before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
-    assert then.f1 >= before.f1 + 0.02

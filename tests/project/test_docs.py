@@ -36,7 +36,6 @@ ELSEWHERE = {
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
     "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
-    "# my_extractor.py": "my_library stands for any; it is parsed",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
 # It asks a stranger's server, or takes long (tests/commands/test_explain.py runs it).
@@ -208,7 +207,7 @@ def _strings_of_the_code() -> Iterator[str]:
 
 def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
     used = {text for text in _strings_of_the_code() if re.fullmatch(r"DENOISE_[A-Z_]*[A-Z]", text)}
-    assert set(_documented_settings()) == used - settings.INTERNAL - settings.CONTRIB - ENVIRONMENT
+    assert set(_documented_settings()) == used - settings.CONTRIB - ENVIRONMENT
     assert list(_documented_settings()) == list(settings_table.SETTINGS)
 
 

@@ -68,8 +68,8 @@ def test_each_post_has_its_text_and_its_user(build: str) -> None:
 
 
 def test_the_time_is_that_for_machines_where_there_is_one() -> None:
-    assert records(thread("a list with microdata"))[1]["time"] == "2024-05-02T10:00"
-    assert records(thread("divisions"))[1]["time"] == "May 3, 2024"
+    assert records(thread("a list with microdata"))[1]["time"] == "2024-05-02T10:00:00"
+    assert records(thread("divisions"))[1]["time"] == "2024-05-03"
 
 
 def test_the_link_is_that_of_the_post_or_of_its_element() -> None:
@@ -163,4 +163,23 @@ def test_a_word_before_the_date_is_not_the_user() -> None:
 
 def test_a_time_for_machines_that_nobody_filled_in_is_none() -> None:
     html = thread("a list with microdata").replace("2024-05-02T10:00", "comment_date")
-    assert records(html)[1]["time"] == "May 3, 2024"
+    assert records(html)[1]["time"] == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<div class=when>asked <span title='2009-11-14 11:12:30Z'>Nov 14 '09 at 11:12</span></div>"
+        "<div class=when>edited <span title='2017-01-05 00:40:31Z'>Jan 5 '17 at 0:40</span></div>",
+        "<div class=when>Nov 14, 2009, 11:12 am</div><div class=when>Last edited on Jan 5, 2017, 0:40</div>",
+        "<div class=when>Registriert seit 5. Januar 2017</div><div class=when>14. November 2009, 11:12</div>",
+        "<div class=when>注册于 2017-01-05</div><div class=when>2009-11-14 11:12</div>",
+        "<div class=when><i data-time='2009-11-14 11:12'>14 years ago</i></div>",
+    ],
+)
+def test_a_post_has_the_day_when_it_was_written_not_that_of_a_change(said: str) -> None:
+    post = "<div class=post><a class=user>{}</a>{}<div class=body>{}</div></div>"
+    html = post.format("Ann", said, "Is it open today, or only at noon?") + post.format(
+        "Bob", said, "It is, until six."
+    )
+    assert [record["time"][:16] for record in records(html)] == ["2009-11-14T11:12"] * 2

@@ -121,7 +121,7 @@ def test_a_site_ends_in_one_file_and_one_that_is_damaged_is_passed_over(
     only.with_name("0" * 64 + SUFFIX).write_bytes(only.read_bytes()[:100])
     only.with_name("left-by-a-killed-crawl.tmp").write_bytes(b"half")
     assert of(store).get(SITE) == learned(PAGES[:5])
-    assert "is damaged and passed over" in caplog.text
+    assert "is damaged and skipped" in caplog.text
 
 
 def test_a_site_nobody_knows_has_nothing_and_a_folder_out_of_reach_is_named(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_file_that_is_none_of_ours_is_passed_over_with_one_warning_and_nothing
     assert list(store.known()) == [(SITE, "fusion")]
     assert told == []
     if name in FILES and (name != "a file that may not be read" or os.geteuid()):
-        assert caplog.text.count("passed over") == 1
+        assert caplog.text.count("is damaged and skipped") == 1
 
 
 class Failing(MemoryFileSystem):

@@ -36,7 +36,7 @@ class Fusion(Method):
     Of a site at most ``max_pages`` pages are kept, as sketches. ``title`` and ``comments`` say whether these are
     in the text (``keep`` or ``leave``), ``favour`` whether a text with less noise (``precision``) or with less
     missing (``recall``) is better where a block is in doubt. The trees were trained on gold pages of other sites
-    (``python -m denoise_crawler.evaluation.training``); ``weights`` is a file of others. See
+    (``python -m benchmarks.training``); ``weights`` is a file of others. See
     ``docs/how-it-decides.md``.
     """
 

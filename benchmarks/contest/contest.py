@@ -17,9 +17,7 @@ from typing import IO
 
 import msgspec
 
-from denoise_crawler.batch.workers import Worker
-from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.contenders import (
+from benchmarks.contest.contenders import (
     Contender,
     ContenderProcess,
     Failure,
@@ -29,6 +27,8 @@ from denoise_crawler.evaluation.contenders import (
     to_utf8,
     write_page,
 )
+from denoise_crawler.batch.workers import Worker
+from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation.gold import (
     REPORTING,
     TUNING,

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from denoise_crawler.evaluation.contenders import (
+from benchmarks.contest.contenders import (
     PEERS,
     Contender,
     extractor_after,
@@ -20,9 +20,9 @@ from denoise_crawler.evaluation.contenders import (
     method,
     visible_text,
 )
-from denoise_crawler.evaluation.contest import Evaluation, Selection, evaluate
+from benchmarks.contest.contest import Evaluation, Selection, evaluate
+from benchmarks.contest.tables import Table
 from denoise_crawler.evaluation.gold import GoldPage
-from denoise_crawler.evaluation.tables import Table
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.options import at_least

@@ -25,6 +25,7 @@ from denoise_crawler.output.extractors import check, find_library
 from denoise_crawler.output.extractors import raw_page_extractor as extract_alone
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from tests.memory import peak_bytes
 
 VISIBLE_TEXT = "all visible text"
 
@@ -241,20 +242,6 @@ class ContenderProcess:
             html = read_page(self._file, page.place)
             self._reading_seconds += process_time() - start
             yield PageSource(page.url, html, page.language)
-
-
-def peak_bytes() -> int | None:
-    """Return the peak memory of this process in bytes; None if the system does not say."""
-    status = Path("/proc/self/status")
-    if status.exists():  # on Linux getrusage includes the peak of the parent process
-        found = status.read_text().split()
-        return int(found[found.index("VmHWM:") + 1]) * 1024
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 # --- other extractors to compare with, from the extra ``peers``

@@ -1,6 +1,8 @@
-import gzip
-import lzma
+"""The contest: contenders on gold pages, its tables, and its command."""
+
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -8,37 +10,32 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 import pytest
 from lxml import html as lxml_html
 
-from denoise_crawler.demo.articles import article_path, articles, gold_text
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.errors import GoldError, MethodError
-from denoise_crawler.evaluation import (
+from benchmarks.contest.contenders import (
+    PEERS,
     Contender,
-    Selection,
-    evaluate,
-    gold_sets,
-    groups_of,
+    Extractor,
+    PageSource,
+    declared_language,
+    extractor_after,
+    extractor_alone,
     method,
-    summarize,
+    page_by_page,
     visible_text,
 )
-from denoise_crawler.evaluation.contenders import PEERS, Extractor, PageSource, declared_language, page_by_page
-from denoise_crawler.evaluation.contest import Evaluation, sites_of, whole, worst
-from denoise_crawler.evaluation.gold import (
-    HALVES,
-    TUNING,
-    Broken,
-    GoldPage,
-    Score,
-    addresses,
-    gold_pages,
-    half,
-    html_pages,
+from benchmarks.contest.contest import (
+    Evaluation,
+    Selection,
+    evaluate,
+    groups_of,
+    sites_of,
+    summarize,
+    whole,
+    worst,
 )
-from denoise_crawler.evaluation.tables import (
+from benchmarks.contest.tables import (
     Figures,
     cost_table,
     escape_cell,
@@ -50,13 +47,15 @@ from denoise_crawler.evaluation.tables import (
     printable,
     quality_table,
 )
-from denoise_crawler.evaluation.terminal import contenders
-from denoise_crawler.evaluation.training.examples import labelled, sample_of, wishes_of
-from denoise_crawler.evaluation.training.fitting import FOLDS, fold, fold_file, kind_odds
+from benchmarks.contest.terminal import contenders
+from denoise_crawler.errors import ExtractorError, MethodError
+from denoise_crawler.evaluation.gold import HALVES, REPORTING, GoldPage, Score, by_site, half, mean, read_gold
 from denoise_crawler.methods import METHODS
-from denoise_crawler.methods.fusion.features import UNSAID, Words
-from denoise_crawler.methods.fusion.weights import Model, read_weights
-from denoise_crawler.page import Page
+from examples.demo_site.articles import article_path, articles, gold_text
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import respond
+from tests.conftest import ROOT
+from tests.programs import run_python
 
 PAGE = "<html><body><p>{}</p></body></html>"
 
@@ -437,100 +436,6 @@ def test_the_language_of_stop_words_is_the_declared_one(html: str, language: str
     assert declared_language(html) == language
 
 
-def test_pages_keep_their_own_addresses_if_all_belong_to_the_site() -> None:
-    own = [GoldPage("1", "example.com", "", url="http://www.example.com/x"), GoldPage("2", "example.com", "")]
-    assert addresses(own[:1]) == ["http://www.example.com/x"]
-    assert addresses(own) == ["https://example.com/1", "https://example.com/2"]
-    assert addresses([GoldPage("3", "example.com", "", url="http://example.org/x")]) == ["https://example.com/3"]
-
-
-LINES = [
-    b'{"id": "1", "site": "a.example", "html": "<p>x</p>", "gold": "x", "more": [1]}',
-    b"",
-    b'{"id": "2", "site": "a.example"}',
-    b"{oops",
-    b'{"id": "3", "site": "a.example", "html": "\xff"}',
-    b'{"id": 4, "site": "a.example", "html": ""}',
-    b'{"id": "5", "site": "a.example", "html": "", "lang": "zh"}',
-]
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.xz"])
-def test_broken_lines_are_named_and_left_out(tmp_path: Path, ending: str) -> None:
-    file, broken = tmp_path / f"news.{ending}", list[Broken]()
-    source = b"\xef\xbb\xbf" + b"\r\n".join(LINES)
-    packed = {"jsonl": source, "jsonl.gz": gzip.compress(source), "jsonl.xz": lzma.compress(source)}
-    file.write_bytes(packed[ending])
-    ((name, pages),) = gold_sets([file], broken.append).items()
-    assert name == "news"
-    assert [(found.id, found.gold, found.lang) for found in pages] == [("1", "x", None), ("5", None, "zh")]
-    assert [(line.file, line.line) for line in broken] == [(file.name, number) for number in (3, 4, 5, 6)]
-    assert "html" in broken[0].why
-
-
-def test_comments_that_a_set_parts_from_the_text_are_no_gold() -> None:
-    assert GoldPage("1", "a.example", "", gold="A story.\n!@#$%^&*() COMMENTS\nFirst!").gold == "A story.\n"
-
-
-def test_a_value_that_stands_alone_is_a_list_of_one(tmp_path: Path) -> None:
-    line = b'{"id": "1", "site": "a.example", "html": "", "attrs": {"title": "T", "price": ["1", "2"]}}'
-    (tmp_path / "shop.jsonl").write_bytes(line)
-    (found,) = gold_pages(tmp_path / "shop.jsonl")
-    assert found.values == {"title": ["T"], "price": ["1", "2"]}
-
-
-def test_a_file_cut_short_gives_its_pages_and_is_named(tmp_path: Path) -> None:
-    file, broken = tmp_path / "news.jsonl.gz", list[Broken]()
-    whole_file = gzip.compress(LINES[0] + b"\n") + gzip.compress(LINES[-1] * 100)[:-20]
-    file.write_bytes(whole_file)
-    assert [found.id for found in gold_pages(file, broken.append)] == ["1"]
-    assert [line.line for line in broken] == [0]
-
-
-def test_without_anyone_to_tell_a_broken_line_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "news.jsonl").write_bytes(b"\n".join(LINES[1:]))
-    with pytest.raises(GoldError, match=r"news\.jsonl, line 2: "):
-        list(gold_pages(tmp_path / "news.jsonl"))
-
-
-def test_a_folder_holds_a_set_in_each_of_its_files(tmp_path: Path) -> None:
-    for name in ("b.jsonl", "a.jsonl"):
-        (tmp_path / name).write_bytes(LINES[0])
-    sets = gold_sets([tmp_path])
-    assert list(sets) == ["a", "b"]
-    assert [found.id for found in sets["b"]] == ["1"]
-
-
-def test_a_folder_of_html_files_has_the_gold_text_beside_them(tmp_path: Path) -> None:
-    folder = tmp_path / "set" / "news.example"
-    folder.mkdir(parents=True)
-    (folder / "x.html").write_bytes('<meta charset="gb18030"><p>港湾'.encode("gb18030"))
-    (folder / "x.txt").write_text("港湾", encoding="utf-8-sig")
-    (folder / "y.HTM").write_text("<p>no gold")
-    (tmp_path / "set" / "z.html").write_text("<p>z")
-    ((name, pages),) = gold_sets([tmp_path / "set"]).items()
-    found = {one.id: (one.site, one.gold) for one in pages}
-    assert name == "set"
-    assert found == {
-        "news.example/x.html": ("news.example", "港湾"),
-        "news.example/y.HTM": ("news.example", None),
-        "z.html": ("set", None),
-    }
-    assert "港湾" in next(one.html for one in html_pages(tmp_path / "set") if one.gold)
-
-
-def test_what_holds_no_set_is_an_error_that_names_it(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").touch()
-    (tmp_path / "empty").mkdir()
-    for path in (tmp_path / "x.csv", tmp_path / "empty", tmp_path / "nowhere"):
-        with pytest.raises(GoldError, match=path.name):
-            gold_sets([path])
-    (tmp_path / "a.jsonl").touch()
-    (tmp_path / "a.jsonl.gz").touch()
-    with pytest.raises(GoldError, match="another set named a"):
-        gold_sets([tmp_path])
-
-
 def test_lone_surrogates_and_the_like_get_through() -> None:
     odd = [page("\ud800", "a b:c", "x \ud800\x00", "\udfff"), GoldPage("empty", "[", "", gold="")]
     found = evaluate({"set": odd}, [visible_text(), method("style_tree"), method("link_ratio")])
@@ -539,90 +444,141 @@ def test_lone_surrogates_and_the_like_get_through() -> None:
     assert markdown(found)
 
 
-STORY = "On day {0} the crew of boat {0} hauled {1} nets before the wind rose, and sold what they had on the quay."
-MENU = "".join(f"<li><a href=/{place}>Place {place}</a></li>" for place in range(9))
+# --- an extractor alone, and after the noise is removed
+
+ENGLISH = [article for article in articles() if article.lang == "en"]
 
 
-def gold_page(site: str, number: int, *, title: bool = True) -> GoldPage:
-    stories = [STORY.format(day, day + number) for day in range(number * 10, number * 10 + 6)]
-    body = "".join(f"<p>{story}</p>" for story in stories)
-    html = (
-        f"<html><head><title>Nets of day {number}</title></head><body><ul class=menu>{MENU}</ul>"
-        f"<div class=story><h1>Nets of day {number}</h1>{body}</div><p class=foot>All rights reserved</p>"
+def english_pages(count: int) -> list[tuple[str, bytes]]:
+    base = "https://news.example"
+    return [(base + article_path(one), respond(article_path(one), base).body) for one in ENGLISH[:count]]
+
+
+def test_an_extractor_stands_in_the_tables_alone_and_after_each_method() -> None:
+    found = [one.name for one in contenders(["none"], ["none"], ["trafilatura"], ["fusion", "link_ratio"])]
+    assert found == [
+        "all visible text",
+        "trafilatura alone",
+        "trafilatura after fusion",
+        "trafilatura after link_ratio",
+    ]
+    with pytest.raises(ExtractorError):
+        extractor_after("fusion", "newspaper")
+
+
+def test_alone_it_reads_the_page_and_after_the_method_what_is_left() -> None:
+    gold = [
+        GoldPage(str(index), "news.example", html.decode(), url, "en", gold_text(ENGLISH[index]))
+        for index, (url, html) in enumerate(english_pages(8))
+    ]
+    evaluation = evaluate(
+        {"demo": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
     )
-    gold = "\n".join([f"Nets of day {number}"] * title + stories)
-    return GoldPage(f"{site}-{number}", site, html, gold=gold, page_type="article")
+    before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
+    assert [result.contender for result in evaluation.results] == ["resiliparse alone", "resiliparse after fusion"]
+    assert then.precision > before.precision
+    assert evaluation.results[1].versions.keys() == {"denoise-crawler", "resiliparse"}
 
 
-def gold_file(path: Path, sites: list[str]) -> Path:
-    pages = [gold_page(site, number) for site in sites for number in range(3)]
-    path.write_bytes(b"\n".join(msgspec.json.encode(page) for page in pages))
-    return path
+def test_on_real_sites_it_gains(corpus: Path) -> None:
+    sites = by_site((page for page in read_gold(corpus, "daniel") if page.gold is not None), 10)
+    chosen = [pages for site, pages in sites.items() if half(site) == REPORTING][:3]
+    gold = [page for found in chosen for page in found]
+    evaluation = evaluate(
+        {"daniel": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
+    )
+    before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
+    assert then.f1 >= before.f1 + 0.02
 
 
-SITES = [f"site{number}.example" for number in range(24)]
+# --- the command
+
+SITE = "harbourledger.example"
 
 
-def test_the_command_makes_the_same_weights_each_time_and_one_file_for_each_fold(tmp_path: Path) -> None:
-    pytest.importorskip("lightgbm")
-    from denoise_crawler.evaluation.training.__main__ import main
-
-    news, modern = gold_file(tmp_path / "news.jsonl", SITES[:12]), gold_file(tmp_path / "modern.jsonl", SITES[12:])
-    written = []
-    for name in ("one", "two"):
-        output = tmp_path / f"{name}.json"
-        folds = ["--folds", str(tmp_path / name)]
-        main([str(news), "--whole", str(modern), "--trees", "3", "--leaves", "4", "-o", str(output), *folds])
-        written.append(output.read_bytes())
-        assert sorted(file.name for file in (tmp_path / name).iterdir()) == [
-            fold_file(one) for one in range(FOLDS)
-        ]
-    assert written[0] == written[1]
-    weights = read_weights(written[0])
-    tuning = [site for site in SITES[:12] if half(site) == TUNING]
-    assert weights.trained_on == {
-        "news": {"sites": len(tuning), "pages": 3 * len(tuning)},
-        "modern": {"sites": 12, "pages": 36},
-    }
-    assert len(weights.blocks.trees) == 3
-    page = Page.parse("https://new.example/", gold_page("new.example", 4).html)
-    scores = Model(weights).alone(page).scores
-    assert scores[10] > scores[0]  # a story, a link of the menu
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The stories of the bundled site with their text, and two lines that are no pages."""
+    base = f"https://{SITE}"
+    lines = [
+        json.dumps(
+            {
+                "id": article.id,
+                "site": SITE,
+                "url": base + article_path(article),
+                "lang": article.lang,
+                "html": article_page(article, base),
+                "gold": gold_text(article),
+            }
+        )
+        for article in articles()[15:]
+    ]
+    file = tmp_path_factory.mktemp("gold") / "ledger.jsonl"
+    file.write_text("\n".join(["{", *lines, '{"id": "1"}']), encoding="utf-8")
+    return file
 
 
-def test_the_sites_of_a_fold_are_the_same_for_ever() -> None:
-    assert [fold(site) for site in SITES[:6]] == [0, 4, 1, 3, 2, 0]
+@pytest.fixture(scope="module")
+def ran(gold: Path) -> "subprocess.CompletedProcess[str]":
+    files = [argument for form in ("json", "html", "markdown") for argument in (f"--{form}", f"out.{form}")]
+    options = ("--methods", "link_ratio", "style_tree", "--peers", "none", "--by-site", *files)
+    return run_python("-m", "benchmarks.contest", gold, *options, folder=gold.parent, PYTHONPATH=str(ROOT))
 
 
-def test_a_sample_has_all_blocks_near_content_and_its_counts_stand_for_all() -> None:
-    html = "".join(f"<p>far away {number}</p>" for number in range(400)) + f"<p>{STORY.format(1, 2)}</p>"
-    (page,) = labelled([GoldPage("1", "a.example", html, gold=STORY.format(1, 2))])
-    sample = sample_of(page)
-    assert set(range(394, 401)) <= set(sample.blocks.tolist())
-    assert len(sample.blocks) < 200
-    assert sample.counts.sum() == pytest.approx(401, rel=0.3)
-    assert sample_of(page).blocks.tolist() == sample.blocks.tolist()
+@pytest.fixture(scope="module")
+def written(ran: "subprocess.CompletedProcess[str]", gold: Path) -> dict[str, Any]:
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, Any] = json.loads((gold.parent / "out.json").read_text("utf-8"))
+    return found
 
 
-@pytest.mark.parametrize("title", [True, False])
-def test_the_wish_for_the_title_is_what_the_gold_of_the_page_has_or_unsaid(*, title: bool) -> None:
-    (page,) = labelled([gold_page("a.example", 1, title=title)])
-    evidence = page.evidence(Words.none())
-    said = {wishes_of(page, evidence, known)[0] for known in range(40)}
-    assert said == {float(title), UNSAID}
+def test_methods_stand_side_by_side_on_a_gold_set(ran: "subprocess.CompletedProcess[str]") -> None:
+    assert "ledger: quality, " in ran.stdout
+    for name in ("all visible text", "link_ratio", "style_tree"):
+        assert f"\n {name} " in ran.stdout or f"\n{name} " in ran.stdout
+    assert "…" not in ran.stdout
+    assert SITE in ran.stdout
 
 
-def test_a_word_speaks_for_a_kind_if_its_pages_have_it_more_often() -> None:
-    sites = [{"forum": frozenset({"thread", "nav"})}] * 6 + [{"article": frozenset({"story", "nav"})}] * 6
-    odds = kind_odds(sites)
-    assert "nav" not in odds
-    assert np.argmax(odds["thread"]) == 1
-    assert np.argmax(odds["story"]) == 0
+def test_broken_lines_are_counted_and_named_on_stderr(ran: "subprocess.CompletedProcess[str]", gold: Path) -> None:
+    last = len(gold.read_text("utf-8").splitlines())
+    assert "2 broken lines (ledger.jsonl, line 1: " in ran.stderr
+    assert f"ledger.jsonl, line {last}: " in ran.stderr
 
 
-def test_pages_of_a_set_of_articles_are_articles_where_nobody_said_a_type() -> None:
-    untold = msgspec.structs.replace(gold_page("a.example", 1), page_type=None)
-    said = msgspec.structs.replace(gold_page("a.example", 2), page_type="forum")
-    found = list(labelled([untold, said], page_type="article"))
-    assert [page.page_type for page in found] == ["article", "forum"]
-    assert [page.kind for page in found] == ["", "forum"]  # by which words of the markup are learned
+def test_the_json_holds_means_pages_and_versions(written: dict[str, Any]) -> None:
+    everything = written["groups"][0]["contenders"]
+    assert set(everything) == {"all visible text", "style_tree", "link_ratio"}
+    assert everything["style_tree"]["words"]["f1"] > everything["all visible text"]["words"]["f1"]
+    evaluation = written["evaluation"]
+    assert evaluation["python"] == ".".join(map(str, sys.version_info[:3]))
+    for result in evaluation["results"]:
+        assert "denoise-crawler" in result["versions"]
+        f1s = [page["words"]["f1"] for page in result["pages"]]
+        assert len(f1s) == everything[result["contender"]]["pages"] == len(evaluation["pages"])
+        assert sum(f1s) / len(f1s) == pytest.approx(everything[result["contender"]]["words"]["f1"])
+
+
+def test_the_page_and_the_markdown_show_the_figures_of_the_json(written: dict[str, Any], gold: Path) -> None:
+    f1 = f"{written['groups'][0]['contenders']['style_tree']['words']['f1']:.3f}"
+    tree = lxml_html.document_fromstring((gold.parent / "out.html").read_text("utf-8"))
+    cells: Any = tree.xpath("//tr[td[1]='style_tree']/td/text()")
+    assert f1 in cells
+    row = next(
+        line
+        for line in (gold.parent / "out.markdown").read_text("utf-8").splitlines()
+        if line.startswith("| style_tree ")
+    )
+    assert f"| {f1} |" in row
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html can be installed here")
+def test_a_peer_that_is_not_installed_is_named_and_left_out(gold: Path) -> None:
+    ran = run_python(
+        *("-m", "benchmarks.contest", gold, "--peers", "magic-html", "--methods", "none"),
+        folder=gold.parent,
+        PYTHONPATH=str(ROOT),
+    )
+    assert "magic-html is left out" in ran.stderr
+    assert "pip install 'denoise-crawler[peers]'" in ran.stderr
+    assert "magic-html" not in ran.stdout

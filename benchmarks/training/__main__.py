@@ -1,6 +1,6 @@
 """Make the weights of ``fusion`` from gold pages.
 
-    python -m denoise_crawler.evaluation.training daniel.jsonl.xz … --whole fundus.jsonl.xz … -o weights.json
+    python -m benchmarks.training daniel.jsonl.xz … --whole fundus.jsonl.xz … -o weights.json
 
 The sites of the reporting half (a fixed hash of their name) are left out, so that figures on them are figures
 on sites never seen. Of sets too small for halves (``--whole``) all sites are learned from; figures on them come
@@ -24,9 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from denoise_crawler.errors import MissingExtraError
-from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
-from denoise_crawler.evaluation.training.examples import (
+from benchmarks.training.examples import (
     LEAST_KNOWN,
     PLANTINGS,
     LabelledPage,
@@ -35,7 +33,7 @@ from denoise_crawler.evaluation.training.examples import (
     planted,
     rows,
 )
-from denoise_crawler.evaluation.training.fitting import (
+from benchmarks.training.fitting import (
     FOLDS,
     Boosting,
     TypedPage,
@@ -51,6 +49,8 @@ from denoise_crawler.evaluation.training.fitting import (
     voices,
     votes,
 )
+from denoise_crawler.errors import MissingExtraError
+from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.names import ClassWords
@@ -166,7 +166,7 @@ def _told(steps: Sequence[T], what: str) -> Iterable[T]:
 def main(argv: list[str] | None = None) -> None:
     """Train and write the file."""
     parser = ArgumentParser(
-        prog="python -m denoise_crawler.evaluation.training",
+        prog="python -m benchmarks.training",
         description=__doc__,
         formatter_class=RawDescriptionHelpFormatter,
     )

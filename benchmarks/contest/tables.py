@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from denoise_crawler.errors import needs
-from denoise_crawler.evaluation.contenders import VISIBLE_TEXT
-from denoise_crawler.evaluation.contest import (
+from benchmarks.contest.contenders import VISIBLE_TEXT
+from benchmarks.contest.contest import (
     Evaluation,
     Group,
     Result,
@@ -21,6 +20,7 @@ from denoise_crawler.evaluation.contest import (
     whole,
     worst,
 )
+from denoise_crawler.errors import needs
 from denoise_crawler.evaluation.gold import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
 from denoise_crawler.page.text import counted, printable
 
@@ -292,7 +292,7 @@ def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
         "Worst pages": [worst_table(evaluation, result, name) for result in evaluation.results for name in sets],
         "Contenders": [contender_table(evaluation)],
     }
-    loader = PackageLoader("denoise_crawler", "evaluation")
+    loader = PackageLoader("benchmarks", "contest")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.get_template("report.html").render(
         about=f"{len(evaluation.pages):,} pages, Python {evaluation.python}, {evaluation.platform}",
