@@ -42,7 +42,6 @@ from denoise_crawler.rules import SiteRules
 logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
-INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
 CONTRIB = frozenset({"DENOISE_LIVE_PORT", "DENOISE_RENDER", "DENOISE_RENDER_WAIT"})  # read by optional components
 
 
@@ -169,7 +168,7 @@ def _flag(settings: BaseSettings, name: str) -> bool | None:
 def warn_of_unknown(settings: BaseSettings) -> None:
     """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
-        if name not in table.SETTINGS and name not in INTERNAL | CONTRIB:
+        if name not in table.SETTINGS and name not in CONTRIB:
             logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
 
 

@@ -15,7 +15,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from denoise_crawler.commands import report as command
-from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FeedError, StoreError
 from denoise_crawler.methods import MethodChoice
@@ -29,6 +28,7 @@ from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_v
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteRun, SiteState, Store, is_store
 from denoise_crawler.store.parked_rows import ParkedPage
+from examples.demo_site.replies import article_path, articles, respond
 from tests.scrapy_process import denoise
 from tests.strategies import html_pages
 
