@@ -266,7 +266,7 @@ def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
 
 def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(folder: Path) -> None:
     unwanted = (
-        *("scrapy", "twisted", "rich", "warcio", "jinja2", "shtab", "publicsuffixlist", "mcp"),
+        *("scrapy", "twisted", "rich", "jinja2", "shtab", "publicsuffixlist", "mcp"),
         "jieba",
     )
     program = (
