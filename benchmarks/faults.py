@@ -13,7 +13,7 @@ from random import Random
 from time import monotonic
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)
@@ -68,21 +68,21 @@ def _arguments(argv: list[str] | None) -> Namespace:
 def main(argv: list[str] | None = None) -> None:
     """Print the table; leave with code 1 unless all is zero."""
     arguments = _arguments(argv)
-    found = {
+    results = {
         name: trials(name, arguments.times or TIMES.get(name, OFTEN), arguments.seed)
         for name in arguments.only or SCENARIOS
     }
     rows = [
         [name, str(row.tried), str(row.lost), str(row.duplicated), str(row.crashed), row.skipped]
-        for name, row in found.items()
+        for name, row in results.items()
     ]
     print(table(["fault", "tried", "lost", "duplicated", "crashed", ""], rows))
-    for row in found.values():
+    for row in results.values():
         for note in row.notes:
             say(note)
-    figures = {name: [row.tried, row.lost, row.duplicated, row.crashed] for name, row in found.items()}
+    figures = {name: [row.tried, row.lost, row.duplicated, row.crashed] for name, row in results.items()}
     write_figures(arguments.json, {"seed": arguments.seed, "tried, lost, duplicated, crashed": figures})
-    sys.exit(any(row.lost or row.duplicated or row.crashed for row in found.values()))
+    sys.exit(any(row.lost or row.duplicated or row.crashed for row in results.values()))
 
 
 if __name__ == "__main__":

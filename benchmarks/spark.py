@@ -3,26 +3,23 @@
 The corpus is written as WARC files. One process learns and cleans them (``denoise_pages``), then Spark does with
 one core and with two, with two while its Python workers are killed, and with two executors of which one is
 killed. Each result is compared page for page with that of the one process. CPU seconds are those of all processes
-of a job, the JVM among them. What the steps of a job cost without Spark is measured on a part of the pages. At
-the end trees of parts are merged in many orders. Seconds mean little on a machine that does other work: the load
-is told.
+of a job, the JVM among them. What the steps of a job cost without Spark is measured on a part of the pages.
+Seconds mean little on a machine that does other work: the load stands beside them.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import sys
 import threading
 import time
 import zlib
 from argparse import Namespace
-from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
-from itertools import islice
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
@@ -39,12 +36,10 @@ from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Cleaning, denoise_pages
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
-from denoise_crawler.spark.page_handler import PageHandler, page_worker
+from denoise_crawler.spark.cleaning import PageHandler, page_worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +51,6 @@ FEW_PAGES = 10  # of each set
 SAMPLED_FILES = 2  # of which the steps are measured
 WORKER, EXECUTOR = "pyspark.daemon", "CoarseGrainedExecutorBackend"  # as in their command lines
 SECONDS_TO_KILL = 20
-PARTED_PAGES = 400  # more than are kept
 
 
 @dataclass
@@ -66,11 +60,7 @@ class Road:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     pages: int = 0
-    learn_seconds: float = 0.0
-    learn_shuffled: int = 0
     shuffled: int = 0
-    tree_bytes: int = 0
-    sites: int = 0
     killed: int = 0
     load: float = 0.0
     digests: dict[str, int] | None = None
@@ -119,7 +109,7 @@ def with_spark(folder: Path, cores: int, master: str, kills: int = 0, victims: s
     """
     from pyspark.sql import SparkSession
 
-    from denoise_crawler.spark import clean, learn, read_archive
+    from denoise_crawler.spark import clean, read_archive
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
@@ -141,14 +131,9 @@ def with_spark(folder: Path, cores: int, master: str, kills: int = 0, victims: s
     killer.start()
     pages = read_archive(spark, [str(folder)])
     where = mkdtemp(dir=folder.parent)
-    learn(pages).write.parquet(f"{where}/trees")
-    road.learn_seconds, road.learn_shuffled = time.monotonic() - start, _shuffled(spark)
-    trees = spark.read.parquet(f"{where}/trees")
-    clean(pages, trees).write.parquet(f"{where}/clean")
+    clean(pages).write.parquet(f"{where}/clean")
     road.seconds, road.cpu_seconds, road.load = time.monotonic() - start, cpu_seconds(), os.getloadavg()[0]
     road.shuffled = _shuffled(spark)
-    found = trees.selectExpr("count(*)", "sum(length(knowledge))").first()
-    road.sites, road.tree_bytes = found if found is not None else (0, 0)
     cleaned = spark.read.parquet(f"{where}/clean").toLocalIterator()
     digests = [(row.url, digest(row.asDict())) for row in cleaned]
     road.pages, road.digests = len(digests), dict(digests)
@@ -173,26 +158,6 @@ def _kill(kills: int, victims: str, road: Road) -> None:
             road.killed += 1
 
 
-def merged_in_any_order(corpus: Path, pages: int, times: int) -> tuple[int, int, int]:
-    """Learn parts of one large site, merge them in many orders; return pages known, bytes, different results."""
-    parts = [Fusion() for _ in range(10)]
-    for number, page in enumerate(islice(read_gold(corpus, "christianbook"), pages)):
-        parts[number % len(parts)].observe(Page.parse(page.address, page.html))
-    written, order, found = [part.to_bytes() for part in parts], random.Random(1), Counter[bytes]()
-    whole = Fusion()
-    for _ in range(times):
-        # some more than once, some as trees of trees
-        chosen = [*written, *order.choices(written, k=5)]
-        order.shuffle(chosen)
-        whole, inner = Fusion(), Fusion()
-        for part in chosen[:6]:
-            inner.merge_bytes(part)
-        for part in [*chosen[6:], inner.to_bytes(), *written]:
-            whole.merge_bytes(part)
-        found[whole.to_bytes()] += 1
-    return whole.pages_known, len(whole.to_bytes()), len(found)
-
-
 def stages(folder: Path) -> dict[str, float]:
     """Return CPU ms and bytes a page of the steps of a job, each done in this process, without Spark."""
     watch = _Watch()
@@ -200,26 +165,24 @@ def stages(folder: Path) -> dict[str, float]:
     pages = [(site_of(url), url, html) for file in files for url, html in read_pages(file)]
     watch.lap("read WARC, ms", len(pages))
     handler = PageHandler(Cleaning(MethodChoice()))
-    trees = [(site, handler.one_page_tree(site, url, html)) for site, url, html in pages]
+    known: dict[str, bytes | None] = {}
+    by_site = [(site, list(rows)) for site, rows in groupby(sorted(pages, key=itemgetter(0)), key=itemgetter(0))]
+    for site, rows in by_site:
+        handler.enter(site, None)
+        for _, url, html in rows:
+            handler.learn(url, html)
+        known[site] = handler.known()
     watch.lap("learn, ms", len(pages))
-    sites: defaultdict[str, Fusion] = defaultdict(Fusion)
-    for site, tree in trees:
-        if tree:
-            sites[site].merge_bytes(tree)
-    known = {site: method.to_bytes() for site, method in sites.items()}
-    watch.lap("merge, ms", len(pages))
-    entered = None
-    for site, url, html in sorted(pages, key=itemgetter(0)):
-        if site != entered:
-            handler.enter(site, known.get(site))
-            entered = site
-        handler.cleaned(site, url, html)
+    for site, rows in by_site:
+        handler.enter(site, known[site])
+        for _, url, html in rows:
+            handler.cleaned(url, html)
     watch.lap("clean, ms", len(pages))
-    worker = page_worker(Cleaning(MethodChoice()), Limits())
-    worker.call(PageHandler.one_page_tree, "", "", "<p>")
+    worker = page_worker(Cleaning(MethodChoice("link_ratio")), Limits())
+    worker.call(PageHandler.learn, "", "<p>")
     watch.start = time.process_time()
-    for site, url, html in pages:
-        worker.call(PageHandler.one_page_tree, site, url, html)
+    for _, url, html in pages:
+        worker.call(PageHandler.learn, url, html)
     watch.lap("hand to another process, ms", len(pages))
     worker.close()
     bodies = [html if isinstance(html, bytes) else html.encode() for _, _, html in pages]
@@ -227,8 +190,7 @@ def stages(folder: Path) -> dict[str, float]:
         **watch.found,
         "page, bytes": sum(map(len, bodies)) / len(pages),
         "page compressed, bytes": sum(len(zlib.compress(body, 1)) for body in bodies) / len(pages),
-        "tree of one page, bytes": sum(len(tree) for _, tree in trees) / len(pages),
-        "largest merged tree, bytes": max(map(len, known.values())),
+        "known of the largest site, bytes": max(len(one or b"") for one in known.values()),
     }
 
 
@@ -254,12 +216,10 @@ def _rows(roads: dict[str, Road]) -> list[list[str]]:
             [
                 name,
                 f"{road.pages:,}",
-                f"{road.learn_seconds:.0f}" if road.learn_seconds else "",
                 f"{road.seconds:.0f}",
                 f"{road.cpu_seconds:.0f}",
                 f"{road.cpu_seconds / road.pages * 1000:.1f}",
-                f"{road.learn_shuffled / road.pages:,.0f}" if road.shuffled else "",
-                f"{(road.shuffled - road.learn_shuffled) / road.pages:,.0f}" if road.shuffled else "",
+                f"{road.shuffled / road.pages:,.0f}" if road.shuffled else "",
                 str(road.killed),
                 str(different),
                 f"{road.load:.1f}",
@@ -271,7 +231,6 @@ def _rows(roads: dict[str, Road]) -> list[list[str]]:
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--at-most", type=int, default=100_000, metavar="N", help="take N pages of a set at most")
-    parser.add_argument("--orders", type=int, default=20, metavar="N", help="merge parts in N orders (20)")
     parser.add_argument("--no-spark", action="store_true", help="measure the steps of a job alone, without Spark")
     return parser.parse_args(argv)
 
@@ -288,12 +247,6 @@ def main(argv: list[str] | None = None) -> None:
         costs = alone(stages, folder)
         print(table(["a page costs", ""], [[name, f"{cost:,.1f}"] for name, cost in costs.items()]))
         roads = {} if arguments.no_spark else _roads(folder, few)
-    say("trees merged in many orders")
-    kept, length, different = merged_in_any_order(corpus, PARTED_PAGES, arguments.orders)
-    print(
-        f"\n10 parts of one site merged in {arguments.orders} orders: {kept} pages kept, {length:,} bytes, "
-        f"{different} result"
-    )
     figures = {name: {**asdict(road), "digests": None} for name, road in roads.items()}
     write_figures(arguments.json, {"steps": costs, "roads": figures})
 
@@ -313,12 +266,10 @@ def _roads(folder: Path, few: Path) -> dict[str, Road]:
         roads[name] = alone(*plan)
     say("few pages: what a job takes to start")
     start = alone(with_spark, few, 2, "local[2,8]")
-    heads = ["", "pages", "s to learn", "s in all", "CPU s", "CPU ms a page"]
-    heads += ["bytes a page shuffled to learn", "to clean", "killed", "different", "load"]
+    heads = ["", "pages", "s", "CPU s", "CPU ms a page", "bytes a page shuffled", "killed", "different", "load"]
     one, two = roads["Spark, 1 core"], roads["Spark, 2 cores"]
     print(f"\n{table(heads, _rows(roads))}")
     print(f"\nspeed-up from 1 to 2 cores: {one.seconds / two.seconds:.2f}")
-    print(f"trees: {two.tree_bytes / two.sites:,.0f} bytes a site, {two.sites:,} sites")
     each = (two.cpu_seconds - start.cpu_seconds) / (two.pages - start.pages)
     print(
         f"a job of {start.pages} pages: {start.cpu_seconds:.0f} CPU s; each further page: {each * 1000:.1f} CPU ms"

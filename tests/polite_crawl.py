@@ -20,7 +20,7 @@ PATIENCE = 120  # seconds for a crawl on a very busy machine
 POLITE = {"denoise_crawler.Politeness": 310}
 
 SCRIPT = """
-import asyncio, json, random, sys, warnings
+import asyncio, json, random, sys, time, warnings
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.resolver import CachingThreadedResolver
@@ -28,6 +28,7 @@ from twisted.internet.defer import fail, succeed
 from twisted.internet.error import DNSLookupError
 
 from denoise_crawler.crawl import politeness
+from denoise_crawler.crawl.scrapy_internals import slot_clock
 
 politeness.random = random.Random(7)  # each run draws the same gaps
 
@@ -56,7 +57,8 @@ class PoliteSpider(Spider):
     def downloaded(self, response, request):
         # One request at a time: the slot's last start is the start of this one.
         slot = self.crawler.engine.downloader.slots[request.meta["download_slot"]]
-        print(json.dumps(["start", request.url, response.status, slot.lastseen]), flush=True)
+        started = time.monotonic() - (slot_clock() - slot.lastseen)
+        print(json.dumps(["start", request.url, response.status, started]), flush=True)
 
     async def parse(self, response):
         # As media pipelines do: past the scheduler, all at once.

@@ -28,13 +28,13 @@ from denoise_crawler.store.shared import StoredKnowledge
 
 @dataclass
 class KnownSite:
-    """Opens the denoiser when the first page needs it, and keeps it open as long as ``opened``.
+    """Opens the denoiser when the first page needs it; it stays open as long as ``opened``.
 
     Args:
-        opened: What is closed at the end of the command.
+        opened: Closes the store at the end of the command.
         cleaning: How pages are cleaned.
         store: The store of a crawl, None for none.
-        site_pages: Returns the pages to learn first; None for none. All are taken for pages of one site.
+        site_pages: Returns the pages to learn first; None for none. All count as pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
 
@@ -170,7 +170,7 @@ class Explained(NamedTuple):
 
 
 def clean_known(denoiser: Denoiser, page: Page) -> Explained:
-    """Clean a page by what is known of the layout that it has; its site counts as warm if any page is."""
-    method = denoiser.method_for_page(page)
+    """Clean a page by what is known of its site, which counts as warm if any page is."""
+    method = denoiser.method_for(page.site)
     known = method.pages_known
     return Explained(denoiser.clean(page, warm=bool(known), method=method), known, denoiser.learns)

@@ -1,4 +1,4 @@
-"""``scrapy denoise merge``: merges what several crawls, or Spark, know of sites into one store."""
+"""``scrapy denoise merge``: merges the knowledge of several crawls, or of Spark, into one store."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.method_choice import add_method_choice, add_output, new_file, settings_with_method
@@ -28,13 +25,13 @@ from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 EPILOG = help_text(
     {
-        "scrapy denoise merge monday.sqlite tuesday.sqlite -o all.sqlite": "what two crawls know, in one store",
+        "scrapy denoise merge monday.sqlite tuesday.sqlite -o all.sqlite": "the knowledge of both, in one store",
         "scrapy denoise merge crawl.sqlite -o shared/": "add it to a folder that crawls share",
     },
     "A store is the file of a crawl (DENOISE_STORE), a folder that crawls share (a path or an address as "
     "s3://bucket/folder) or a folder of trees written by denoise_crawler.spark. The output is a file, or a shared "
-    "folder if it is one already, ends in / or is an address. It is merged with what it holds. Pages that wait "
-    "stay in the store they are in.",
+    "folder if it is one already, ends in / or is an address. It is merged with what it holds. Waiting items stay "
+    "in their store.",
     "Exit codes: 0 done, 1 something could not be read or written, 2 wrong usage.",
 )
 
@@ -49,8 +46,8 @@ class _Known(NamedTuple):
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("stores", nargs="+", metavar="STORE", help="what is to be merged")
-    add_output(parser, "STORE", "where to, beside what it holds")
+    parser.add_argument("stores", nargs="+", metavar="STORE", help="a store to merge")
+    add_output(parser, "STORE", "the store to merge into")
     add_method_choice(parser)
 
 
@@ -64,7 +61,7 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     try:
         with _open_target(name_of_target, replace=replace) as target:
             for name in arguments.stores:
-                for known in _with_spinner(name, _open_source(name)):
+                for known in _open_source(name):
                     if _is_readable(known, choices, account):
                         _add(known, choices[known.method], target, chosen.warmup_pages)
                         account.sites.add(known.site)
@@ -77,14 +74,6 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     return 1 if account.unknown or account.unreadable else 0
 
 
-def _with_spinner(name: str, sites: Iterator[_Known]) -> Iterator[_Known]:
-    """Yield the sites; on a terminal, show their count."""
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} sites"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield from progress.track(sites, description=escape(name))
-
-
 @dataclass
 class _Account:
     sites: set[str] = field(default_factory=set)
@@ -93,7 +82,7 @@ class _Account:
 
 
 def _is_readable(known: _Known, choices: dict[str, MethodChoice], account: _Account) -> bool:
-    """Tell whether its method can read what is known of a site; if not, count it and say so."""
+    """Return True if its method can read the knowledge of a site; else count and print it."""
     if known.method not in choices:
         account.unknown[known.method] += 1
         return False
@@ -101,7 +90,7 @@ def _is_readable(known: _Known, choices: dict[str, MethodChoice], account: _Acco
         choices[known.method].new().merge_bytes(known.knowledge)
     except ValueError as error:
         account.unreadable += 1
-        print(printable(f"left out: what is known of {known.site} cannot be read: {error}"), file=sys.stderr)
+        print(printable(f"left out: the knowledge of {known.site} cannot be read: {error}"), file=sys.stderr)
         return False
     return True
 
@@ -131,13 +120,13 @@ def _read_file(path: Path) -> Iterator[_Known]:
 
 
 def _read_shared_store(name: str) -> Iterator[_Known]:
-    store, found = SharedStore(name), False
+    store, is_empty = SharedStore(name), True
     for site, method in store.known():
         for knowledge in store.knowledge(site, method):
-            found = True
+            is_empty = False
             yield _Known(site, method, knowledge)
-    if not found:
-        raise StoreError(f"{name} holds nothing that is known of sites")
+    if is_empty:
+        raise StoreError(f"{name} holds no knowledge of sites")
 
 
 def _read_spark_trees(path: Path) -> Iterator[_Known]:
@@ -157,7 +146,7 @@ def _read_spark_trees(path: Path) -> Iterator[_Known]:
 
 @contextmanager
 def _open_target(name: str, *, replace: bool) -> Iterator[Store | SharedStore]:
-    """Open what is written to. A new file gets its name once it is whole: a merge that fails leaves none."""
+    """Open the store to merge into. A new file gets its name once it is whole: a merge that fails leaves none."""
     path = Path(name)
     if "://" in name or name.endswith("/") or path.is_dir():
         if replace:
@@ -194,5 +183,5 @@ def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmu
         seen = max(min(pages, warmup_pages), state.pages_seen)
         target.save_state(site, choice.key, SiteState(seen, state.ready or pages >= warmup_pages))
         with target.together():
-            for one in known.history:
-                target.save_run(site, choice.key, one)
+            for figures in known.history:
+                target.save_run(site, choice.key, figures)

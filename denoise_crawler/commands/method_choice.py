@@ -223,7 +223,7 @@ class _TerminalFile:
 
     def write(self, line: bytes) -> int:
         """Write ``line``, UTF-8."""
-        return self._file.write(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line.decode()).encode())
+        return self._file.write(_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line.decode()).encode())
 
 
 @contextmanager

@@ -94,11 +94,11 @@ def reading_bar(
     if not console.is_terminal:
 
         def read_with_lines() -> Iterator[_Page]:
-            said, what = time.monotonic(), next(name)
+            printed, what = time.monotonic(), next(name)
             for number, page in enumerate(read(), 1):
                 yield page
-                if time.monotonic() - said >= seconds:
-                    said, share = time.monotonic(), reading().bytes_read / (total or 1)
+                if time.monotonic() - printed >= seconds:
+                    printed, share = time.monotonic(), reading().bytes_read / (total or 1)
                     console.print(f"{what}: {counted(number, 'page')}, {share:.0%}", markup=False)
 
         yield read_with_lines

@@ -31,7 +31,7 @@ from scrapy.settings.default_settings import RETRY_EXCEPTIONS
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.crawl.scrapy_internals import is_closing, slot_clock, wake
+from denoise_crawler.crawl.scrapy_internals import crawl_delay_of, is_closing, slot_clock, wake
 from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.errors import DenoiseError
@@ -268,7 +268,7 @@ class PoliteRobotsTxtMiddleware(RobotsTxtMiddleware):
             self._parsers.pop(netloc, None)  # else Scrapy would never request it again
             raise type(failure.error)(*failure.error.args)
         agent = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
-        self._obey_delay(request, (parser and parser.crawl_delay(agent or "")) or 0.0)
+        self._obey_delay(request, crawl_delay_of(parser, agent or ""))
         return parser
 
     def _obey_delay(self, request: Request, seconds: float) -> None:

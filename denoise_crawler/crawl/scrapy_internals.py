@@ -15,12 +15,14 @@ from scrapy.core import downloader
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.http import Response
 from scrapy.pipelines.media import MediaPipeline
+from scrapy.utils.python import to_unicode
 
 from denoise_crawler.errors import OldScrapyError
 
 if TYPE_CHECKING:
     from scrapy.core.scheduler import BaseScheduler
     from scrapy.crawler import Crawler, CrawlerProcessBase
+    from scrapy.robotstxt import RobotParser
 
 # --- the engine: its slot holds the requests in progress and the reason why the crawl ends
 
@@ -148,6 +150,13 @@ def replace_exporter(crawler: Crawler, name: str, new: type, old: type) -> None:
 
 # The clock of `lastseen` in a slot; until Scrapy 2.15 it was time.time().
 slot_clock: Callable[[], float] = getattr(downloader, "monotonic", time.time)
+
+
+def crawl_delay_of(rules: RobotParser | None, user_agent: str | bytes) -> float:
+    """Return the Crawl-delay in seconds of the rules of a robots.txt, 0 without one."""
+    # Only since Scrapy 2.18 its parser has the method (scrapy#7830); the one that it wraps has it.
+    tells: Any = rules if hasattr(rules, "crawl_delay") else getattr(rules, "rp", None)
+    return float((hasattr(tells, "crawl_delay") and tells.crawl_delay(to_unicode(user_agent))) or 0.0)
 
 
 # --- the program around the crawl

@@ -1,4 +1,4 @@
-"""Site rules: what people write, or what was learned, about where the content of a site's pages stands."""
+"""Site rules: selectors that a user writes for the content of a site, and for what is dropped."""
 
 from __future__ import annotations
 

@@ -7,11 +7,10 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
-from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.options import add_number, at_least
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
@@ -25,33 +24,26 @@ try:
         from pyspark.sql.functions import sum as total
 
         from denoise_crawler.spark.archive import BY_SPARK, read_archive
-        from denoise_crawler.spark.cleaning import SHARD_PAGES, clean, learn
+        from denoise_crawler.spark.cleaning import clean, learn
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
 
 _EPILOG = """
-  learn   writes what is known of each site, as Parquet, to --trees
-  clean   reads --trees and writes the clean pages to -o
-  both    one after the other; with --resume trees that are there already are taken as they are
+  clean   learns each site from its pages and writes the clean pages to -o
+  learn   writes what is known of each site to -o, as Parquet, for `scrapy denoise merge`
 
-Repeat a job that broke off: what it left half-way is never taken for whole. Exit codes: 0 done, 1 the work could
-not be done, 2 wrong usage.
+Repeat a job that broke off with --overwrite. Exit codes: 0 done, 1 the work could not be done, 2 wrong usage.
 
 On a cluster every machine needs this package (a packed virtual environment given with --archives, say):
-  spark-submit --master URL PATH/denoise_crawler/spark/__main__.py both s3://bucket/crawl/*.warc.gz -o s3://bucket/clean
+  spark-submit --master URL PATH/denoise_crawler/spark/__main__.py clean s3://bucket/crawl/*.warc.gz -o s3://bucket/clean
 On this machine alone:
-  python -m denoise_crawler.spark both crawl.warc.gz -o clean
+  python -m denoise_crawler.spark clean crawl.warc.gz -o clean
 """
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command and return the exit code."""
     arguments = _parser().parse_args(argv)
-    if arguments.work != "learn" and not arguments.output:
-        _parser().error("name with -o where the clean pages go")
-    arguments.trees = arguments.trees or (f"{arguments.output.rstrip('/')}-trees" if arguments.output else None)
-    if not arguments.trees:
-        _parser().error("name with --trees where the trees go")
     try:
         with _session(arguments.master) as spark:
             return _run(spark, arguments)
@@ -69,60 +61,42 @@ def _in_one_line(error: Exception) -> str:
 def _run(spark: SparkSession, arguments: Namespace) -> int:
     fields = {"url_field": arguments.url_field, "html_field": arguments.html_field}
     pages = read_archive(spark, arguments.paths, arguments.input_format, **fields)
-    overwrite = arguments.overwrite or arguments.resume
     limits = Limits(arguments.seconds, arguments.memory << 20)
-    learns = MethodChoice(arguments.method).learns
-    if arguments.work != "clean" and learns:
-        if arguments.resume and _has_finished(spark, arguments.trees):
-            print(f"{arguments.trees} is whole and is taken as it is")
-        else:
-            trees = learn(pages, arguments.method, limits=limits)
-            _write(trees, arguments.trees, "parquet", overwrite=overwrite)
-        _report_trees(spark.read.parquet(arguments.trees))
-    if arguments.work != "learn":
-        cleaned = clean(
-            pages,
-            spark.read.parquet(arguments.trees) if learns else None,
-            arguments.method,
-            writing=Writing(**Writing.given(arguments)),
-            rules=arguments.rules,
-            warmup_pages=arguments.warmup_pages,
-            limits=limits,
-            shard_pages=arguments.shard_pages,
-        )
-        _write(cleaned, arguments.output, arguments.output_format, overwrite=overwrite)
-        is_parquet = arguments.output_format == "parquet"
-        read = spark.read.parquet if is_parquet else spark.read.schema(cleaned.schema).json
-        _report_pages(read(arguments.output))
+    mode = "overwrite" if arguments.overwrite else "errorifexists"
+    if arguments.work == "learn":
+        learn(pages, arguments.method, limits=limits).write.mode(mode).parquet(arguments.output)
+        _report_knowledge(spark.read.parquet(arguments.output))
+        return 0
+    cleaned = clean(
+        pages,
+        arguments.method,
+        writing=Writing(**Writing.given(arguments)),
+        rules=arguments.rules,
+        warmup_pages=arguments.warmup_pages,
+        limits=limits,
+    )
+    if arguments.output_format == "parquet":
+        cleaned.write.mode(mode).parquet(arguments.output)
+        written = spark.read.parquet(arguments.output)
+    else:
+        rows = cleaned.write.mode(mode).option("ignoreNullFields", value=False)
+        rows.option("compression", "gzip").json(arguments.output)
+        written = spark.read.schema(cleaned.schema).json(arguments.output)
+    _report_pages(written)
     return 0
 
 
-def _write(rows: DataFrame, to: str, file_format: str, *, overwrite: bool) -> None:
-    writer = rows.write.mode("overwrite" if overwrite else "errorifexists")
-    if file_format == "parquet":
-        writer.parquet(to)
-    else:
-        writer.option("ignoreNullFields", value=False).option("compression", "gzip").json(to)
-
-
-def _has_finished(spark: SparkSession, folder: str) -> bool:
-    """Tell whether the job that wrote ``folder`` has finished."""
-    hadoop: Any = spark.sparkContext._jvm
-    path = hadoop.org.apache.hadoop.fs.Path(folder, "_SUCCESS")
-    return bool(path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration()).exists(path))
-
-
-def _report_trees(trees: DataFrame) -> None:
-    found = trees.agg(count("*"), total("pages"), count_if(col("knowledge").isNotNull()), total("failed")).first()
-    sites, pages, known, failed = (value or 0 for value in found or (0, 0, 0, 0))
-    print(f"learned: {pages:,} pages of {sites:,} sites; {known:,} have a tree; {failed:,} pages failed")
-    for row in trees.where(col("failed") > 0).select("failures").limit(3).collect():
+def _report_knowledge(sites: DataFrame) -> None:
+    sums = sites.agg(count("*"), total("pages"), count_if(col("knowledge").isNotNull()), total("failed")).first()
+    number, pages, known, failed = (value or 0 for value in sums or (0, 0, 0, 0))
+    print(f"learned: {pages:,} pages of {number:,} sites; {known:,} are known; {failed:,} pages failed")
+    for row in sites.where(col("failed") > 0).select("failures").limit(3).collect():
         print(f"  {printable(row.failures[0])}")
 
 
 def _report_pages(pages: DataFrame) -> None:
-    found = pages.agg(count("*"), count_if(col("skipped").isNotNull()), count_if(col("error").isNotNull())).first()
-    everything, skipped, failed = found or (0, 0, 0)
+    sums = pages.agg(count("*"), count_if(col("skipped").isNotNull()), count_if(col("error").isNotNull())).first()
+    everything, skipped, failed = sums or (0, 0, 0)
     print(f"cleaned: {everything:,} pages; nothing to read on {skipped:,}; {failed:,} failed")
     for row in pages.where(col("error").isNotNull()).select("url", "error").limit(3).collect():
         print(f"  {printable(row.url)}: {printable(row.error)}")
@@ -158,12 +132,10 @@ def _parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("work", choices=("learn", "clean", "both"), help="what is done, see below")
+    add("work", choices=("clean", "learn"), help="what is done, see below")
     add("paths", nargs="+", metavar="PATH", help="files, folders and patterns; local, or of a file system")
-    add("-o", "--output", metavar="FOLDER", help="where the clean pages go")
-    add("--trees", metavar="FOLDER", help="where the trees are (default: the output's name with -trees)")
-    add("--overwrite", action="store_true", help="replace what is in these folders")
-    add("--resume", action="store_true", help="go on with a job that broke off")
+    add("-o", "--output", metavar="FOLDER", required=True, help="where the result goes")
+    add("--overwrite", action="store_true", help="replace what is in this folder")
     add(
         "--input-format",
         default="archive",
@@ -183,7 +155,6 @@ def _parser() -> ArgumentParser:
     add("--seconds", type=float, default=Limits().seconds, metavar="S", help=what)
     what = "the most memory of the process that handles pages (4096)"
     add("--memory", type=at_least(64), default=Limits().memory >> 20, metavar="MIB", help=what)
-    add_number(parser, "--shard-pages", 1, SHARD_PAGES, "a larger site is cleaned in several tasks")
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser
 

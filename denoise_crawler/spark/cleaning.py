@@ -1,153 +1,54 @@
-"""Cleans pages: the knowledge of each site travels to its pages."""
+"""Learns and cleans pages with Spark: those of a site come to one task, first those that it is learned from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, types
-from pyspark.sql.functions import array, broadcast, ceil, coalesce, col, explode, lit, pmod, sequence
+from pyspark.sql.functions import col
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from denoise_crawler.batch.worker import BatchResult, clean_page, site_by
 from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.errors import WorkerDiedError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_page import CleanPage, failed_page
 from denoise_crawler.output.writing import Writing
+from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import MORE_FIELDS
 from denoise_crawler.page.site import site_of
+from denoise_crawler.page.text import hash64
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.spark.archive import KEY, LIMIT, PAGES, SITE, learning_limits, with_site_and_key
-from denoise_crawler.spark.page_handler import PageHandler, group_and_sort, grouped, page_worker
 
-# --- learns sites: one tree per page, merged by site
-
-TREES = "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
-_ARROW = pa.schema(
+KNOWLEDGE = types.StructType(
     [
-        ("site", pa.string()),
-        ("method", pa.string()),
-        ("pages", pa.int64()),
-        ("failed", pa.int64()),
-        ("failures", pa.list_(pa.string())),
-        ("knowledge", pa.binary()),
+        types.StructField("site", types.StringType()),
+        types.StructField("method", types.StringType()),
+        types.StructField("pages", types.LongType()),
+        types.StructField("failed", types.LongType()),
+        types.StructField("failures", types.ArrayType(types.StringType())),
+        types.StructField("knowledge", types.BinaryType()),
     ]
 )
-_MAX_EXAMPLES = 3
-
-
-def learn(
-    df: DataFrame,
-    method: str | MethodChoice = DEFAULT_METHOD,
-    *,
-    site: Callable[[str], str] = site_of,
-    limits: Limits | None = None,
-) -> DataFrame:
-    """Learn each site from its pages, which may be in any order and partition.
-
-    A method keeps the pages of a site with the lowest hashes of their URLs. These are found first, from the URLs
-    alone, so that no other pages are parsed. The result is lazy: write or ``persist`` it before use.
-
-    Args:
-        df: Pages, with columns ``url`` and ``html`` (text or bytes).
-        method: The name of the method, or a choice of one with its options.
-        site: Returns the site of a URL.
-        limits: The limits of one page.
-
-    Returns:
-        One row per ``site``: the ``method`` (its store key), the number of ``pages``, how many ``failed``, some
-        of the ``failures``, and the ``knowledge``: bytes for the method's ``merge_bytes``.
-
-    Raises:
-        MethodError: The method or an option is unknown.
-        ValueError: The method does not learn, or a column is missing.
-
-    """
-    choice = MethodChoice.of(method)
-    if not choice.learns:
-        raise ValueError(f"the method {choice.name} does not learn sites: clean the pages without trees")
-    require_columns(df, "url", "html")
-    found = learning_limits(df, site, choice.pages_kept)
-    pages = with_site_and_key(df.select("url", "html"), site)
-    barred = broadcast(found.where(col(LIMIT).isNotNull()).select(SITE, LIMIT))
-    wanted = pages.join(barred, SITE, "left").where(col(LIMIT).isNull() | (col(KEY) <= col(LIMIT)))
-    cleaning, within = Cleaning(choice), limits or Limits()
-
-    def map_pages(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _one_page_trees(batches, cleaning, within)
-
-    def reduce_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _merge_sites(batches, choice)
-
-    trees = wanted.select(SITE, "url", "html").mapInArrow(map_pages, TREES)
-    return group_and_sort(trees.unionByName(_page_counts(found)), ["site"]).mapInArrow(reduce_sites, TREES)
-
-
-def _page_counts(found: DataFrame) -> DataFrame:
-    """Return the number of pages of each site as rows of ``TREES``."""
-    return found.select(
-        col(SITE).alias("site"),
-        lit("").alias("method"),
-        col(PAGES).alias("pages"),
-        lit(0).cast("bigint").alias("failed"),
-        array().cast("array<string>").alias("failures"),
-        lit(None).cast("binary").alias("knowledge"),
-    )
-
-
-def require_columns(df: DataFrame, *names: str) -> None:
-    """Raise ValueError unless ``df`` has the columns."""
-    missing = [name for name in names if name not in df.columns]
-    if missing:
-        raise ValueError(f"no column {', '.join(missing)}; there are {', '.join(df.columns)}: rename yours")
-
-
-def _one_page_trees(
-    batches: Iterator[pa.RecordBatch], cleaning: Cleaning, limits: Limits
-) -> Iterator[pa.RecordBatch]:
-    worker = page_worker(cleaning, limits)
-    for batch in batches:
-        rows = []
-        for row in batch.to_pylist():
-            site, url, html = row[SITE], row["url"] or "", row["html"] or ""
-            found = {"site": site, "method": "", "pages": 0, "failed": 0, "failures": [], "knowledge": None}
-            try:
-                found["knowledge"] = worker.call(PageHandler.one_page_tree, site, url, html) or None
-            except WorkerError as error:
-                found.update(failed=1, failures=[f"{url}: {error}"])
-            if found["knowledge"] or found["failed"]:
-                rows.append(found)
-        yield pa.RecordBatch.from_pylist(rows, _ARROW)
-
-
-def _merge_sites(batches: Iterator[pa.RecordBatch], choice: MethodChoice) -> Iterator[pa.RecordBatch]:
-    key = choice.key
-    for site, rows in grouped(batches, "site"):
-        found = _merge_site(rows, choice)
-        yield pa.RecordBatch.from_pylist([{"site": site, "method": key, **found}], _ARROW)
-
-
-def _merge_site(rows: Iterator[dict[str, Any]], choice: MethodChoice) -> dict[str, Any]:
-    method = choice.new()
-    pages = failed = 0
-    failures: list[str] = []
-    for row in rows:
-        pages += row["pages"]
-        failed += row["failed"]
-        failures = sorted([*failures, *row["failures"]])[:_MAX_EXAMPLES]
-        if row["knowledge"]:
-            method.merge_bytes(row["knowledge"])
-    knowledge = method.to_bytes() if method.pages_known else None
-    return {"pages": pages, "failed": failed, "failures": failures, "knowledge": knowledge}
-
-
-SHARD_PAGES = 10_000
-_SHARD, _SHARDS, _TREE, _PAGE = "_shard", "_shards", "_tree", "_page"
+_SITE, _KEY = "_site", "_key"
+_MIDDLE = 1 << 63  # subtracted from unsigned hashes: Spark has signed numbers, and the order stays
+_MAX_FAILURES = 3
+_TRIES = 2  # so that a process killed from outside costs no page
+_MAX_UNSAVED_PAGES = 64  # that a process has learned and would forget if it died
+_SPOOLED_BYTES = 64 << 20
 _AS_JSON = ("records", "fields", "json_ld")
 _FIELDS: list[tuple[str, types.DataType]] = [
     *((name, types.StringType()) for name in ("site", "title", "author", "date", "text", "language", "method")),
@@ -167,23 +68,8 @@ _PARTS: list[tuple[str, types.DataType]] = [("truncated", types.BooleanType()), 
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """The arguments of the tasks; ``kept`` are the columns that pass through."""
-
-    cleaning: Cleaning
-    limits: Limits
-    kept: list[str]
-
-    @property
-    def columns(self) -> types.StructType:
-        """The columns that cleaning adds."""
-        return _columns(self.cleaning.writing)
-
-
 def clean(
     df: DataFrame,
-    trees: DataFrame | None,
     method: str | MethodChoice = DEFAULT_METHOD,
     *,
     site: Callable[[str], str] = site_of,
@@ -191,20 +77,20 @@ def clean(
     rules: SiteRules | str | Path = NO_RULES,
     warmup_pages: int = 0,
     limits: Limits | None = None,
-    shard_pages: int = SHARD_PAGES,
 ) -> DataFrame:
-    """Clean pages, each shuffled once to the knowledge of its site.
+    """Learn each site from its pages, which may be in any order and partition, and clean them.
+
+    The pages of a site are shuffled to one task, sorted by the hash of their URL: a method keeps those with the
+    lowest hashes. So the first ones are learned; the others are cleaned as they come, and not held in memory.
 
     Args:
         df: Pages, with columns ``url`` and ``html`` (text or bytes).
-        trees: The result of :func:`learn` for the same method, written or persisted; None if it does not learn.
         method: The name of the method, or a choice of one with its options.
         site: Returns the site of a URL.
         writing: How the text is written.
         rules: Site rules, or the folder where they lie on this machine: they are sent along.
         warmup_pages: A page is ``warm`` if its site has learned this many pages.
         limits: The limits of one page.
-        shard_pages: A site with more pages is cleaned in several tasks.
 
     Returns:
         One row per page, in any order, without those that ``writing`` wants dropped: the columns of ``df`` except
@@ -218,29 +104,64 @@ def clean(
         ValueError: Another argument is wrong.
 
     """
-    choice = MethodChoice.of(method)
-    if choice.learns and trees is None:
-        raise ValueError(f"the method {choice.name} needs trees: give what learn(df) returned")
-    if shard_pages < 1:
-        raise ValueError(f"shard_pages must be at least 1, not {shard_pages}")
-    cleaning = Cleaning(choice, writing, SiteRules.of_folder(rules), warmup_pages)
-    _check_columns(df, _columns(writing))
-    kept = [name for name in df.columns if name != "html"]
-    task = _Task(cleaning, limits or Limits(), kept)
+    cleaning = Cleaning(MethodChoice.of(method), writing, SiteRules.of_folder(rules), warmup_pages)
+    added, within = _added_columns(writing), limits or Limits()
+    _check_columns(df, added.names)
+    kept = [field for field in df.schema.fields if field.name != "html"]
 
-    def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _clean_batches(batches, task)
+    def clean_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = _Rows([field.name for field in kept], to_arrow_schema(added))
+        for name, parts in _sites(batches):
+            yield from _Site(name, page_worker(cleaning, within)).cleaned(parts, rows)
 
-    schema = types.StructType([*(field for field in df.schema.fields if field.name in kept), *task.columns.fields])
-    pages = with_site_and_key(df, site).withColumn(_PAGE, lit(True))
-    if trees is not None and choice.learns:
-        pages = _beside_trees(pages, trees.where(col("method") == choice.key), shard_pages)
-    else:
-        pages = pages.withColumn(_TREE, lit(None).cast("binary")).drop(KEY)
-    return pages.mapInArrow(judge, schema)
+    pages = _with_site_and_key(df, site)
+    if cleaning.choice.learns:
+        pages = _by_site(pages)
+    return pages.mapInArrow(clean_sites, types.StructType([*kept, *added.fields]))
 
 
-def _columns(writing: Writing) -> types.StructType:
+def learn(
+    df: DataFrame,
+    method: str | MethodChoice = DEFAULT_METHOD,
+    *,
+    site: Callable[[str], str] = site_of,
+    limits: Limits | None = None,
+) -> DataFrame:
+    """Learn each site as :func:`clean` does, for ``scrapy denoise merge``, which takes it into a store.
+
+    Args:
+        df: Pages, with columns ``url`` and ``html`` (text or bytes).
+        method: The name of the method, or a choice of one with its options.
+        site: Returns the site of a URL.
+        limits: The limits of one page.
+
+    Returns:
+        One row per ``site``: the ``method`` (its store key), the number of ``pages``, how many ``failed``, some
+        of the ``failures``, and the ``knowledge``: bytes for the method's ``merge_bytes``.
+
+    Raises:
+        MethodError: The method or an option is unknown.
+        ValueError: The method does not learn, or a column is missing.
+
+    """
+    cleaning, within = Cleaning(MethodChoice.of(method)), limits or Limits()
+    if not cleaning.choice.learns:
+        raise ValueError(f"the method {cleaning.choice.name} does not learn sites")
+    _check_columns(df, [])
+    schema = to_arrow_schema(KNOWLEDGE)
+
+    def learn_sites(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for name, parts in _sites(batches):
+            row = _Site(name, page_worker(cleaning, within)).learned(parts)
+            yield pa.RecordBatch.from_pylist([{"method": cleaning.choice.key, **row}], schema)
+
+    return _by_site(_with_site_and_key(df.select("url", "html"), site)).mapInArrow(learn_sites, KNOWLEDGE)
+
+
+# --- columns
+
+
+def _added_columns(writing: Writing) -> types.StructType:
     """Return the columns that cleaning adds."""
     asked: list[tuple[str, types.DataType]] = [
         (name, types.StringType()) for name in _AS_JSON if getattr(writing, name)
@@ -250,81 +171,206 @@ def _columns(writing: Writing) -> types.StructType:
     return types.StructType([types.StructField(name, kind) for name, kind in (*_FIELDS, *more, *asked)])
 
 
-def _check_columns(df: DataFrame, ours: types.StructType) -> None:
-    """Raise ValueError unless the columns of pages are there, and none of ours."""
-    require_columns(df, "url", "html")
-    taken = sorted(set(df.columns) & {*ours.names, SITE, KEY, _SHARD, _SHARDS, _TREE, _PAGE})
-    if taken:
-        what = f"the columns {', '.join(taken)} are there already"
+def _check_columns(df: DataFrame, added: Iterable[str]) -> None:
+    """Raise ValueError unless the columns of pages are there, and none of those that are ``added``."""
+    missing = [name for name in ("url", "html") if name not in df.columns]
+    if missing:
+        raise ValueError(f"no column {', '.join(missing)}; there are {', '.join(df.columns)}: rename yours")
+    occupied = sorted(set(df.columns) & {*added, _SITE, _KEY})
+    if occupied:
+        what = f"the columns {', '.join(occupied)} are there already"
         raise ValueError(f"{what}: rename them, as the result has its own")
 
 
-def _beside_trees(pages: DataFrame, trees: DataFrame, shard_pages: int) -> DataFrame:
-    """Return pages and trees in one DataFrame: in each shard the tree of a site, then its pages."""
-    shards = trees.where(col("knowledge").isNotNull()).withColumn(_SHARDS, ceil(col("pages") / shard_pages))
-    large = shards.where(col(_SHARDS) > 1).select(col("site").alias(SITE), _SHARDS)
-    shard = pmod(col(KEY), coalesce(col(_SHARDS), lit(1)))
-    placed = pages.join(broadcast(large), SITE, "left").withColumn(_SHARD, shard)
-    copies = shards.select(
-        col("site").alias(SITE),
-        explode(sequence(lit(0).cast("bigint"), coalesce(col(_SHARDS), lit(1)) - 1)).alias(_SHARD),
-        col("knowledge").alias(_TREE),
-        lit(False).alias(_PAGE),
-    )
-    both = placed.drop(KEY, _SHARDS).unionByName(copies, allowMissingColumns=True)
-    return group_and_sort(both, [SITE, _SHARD], [col(_PAGE)])
+def _with_site_and_key(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
+    """Add the site of each page and the hash of its URL as columns."""
+    schema = pa.struct([(_SITE, pa.string()), (_KEY, pa.int64())])
+
+    @arrow_udf(f"struct<{_SITE}:string,{_KEY}:bigint>")  # type: ignore[call-overload, untyped-decorator]
+    def place(urls: pa.Array) -> pa.Array:
+        names = [url or "" for url in urls.to_pylist()]
+        sites = pa.array([site_by(site, url) for url in names], pa.string())
+        keys = pa.array([hash64(url) - _MIDDLE for url in names], pa.int64())
+        return pa.StructArray.from_arrays([sites, keys], fields=schema)
+
+    placed = pages.withColumn("_place", place(col("url")))
+    return placed.select(*pages.columns, f"_place.{_SITE}", f"_place.{_KEY}")
 
 
-def _clean_batches(batches: Iterator[pa.RecordBatch], task: _Task) -> Iterator[pa.RecordBatch]:
-    schema = to_arrow_schema(task.columns)
-    judge = _Judge(page_worker(task.cleaning, task.limits), schema.names)
+def _by_site(pages: DataFrame) -> DataFrame:
+    """Bring the pages of a site into one partition, next to each other, by the hash of their URL."""
+    return pages.repartition(_SITE).sortWithinPartitions(_SITE, _KEY, "html")
+
+
+def _sites(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Iterator[pa.RecordBatch]]]:
+    """Yield each site with its rows, which are adjacent; only a batch is in memory."""
+    for site, parts in groupby(_parts(batches), key=itemgetter(0)):
+        yield site, (part for _, part in parts)
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:
     for batch in batches:
-        found, places = [], []
-        columns = [batch.column(name).to_pylist() for name in (SITE, _TREE, _PAGE, "url", "html")]
-        for place, (site, tree, is_page, url, html) in enumerate(zip(*columns, strict=True)):
-            if not is_page:
-                judge.meet(site, tree)
+        start = 0
+        for site, rows in groupby(batch.column(_SITE).to_pylist()):
+            size = len(list(rows))
+            yield site, batch.slice(start, size)
+            start += size
+
+
+def _pages(part: pa.RecordBatch) -> Iterator[tuple[str, str | bytes]]:
+    for url, html in zip(part.column("url").to_pylist(), part.column("html").to_pylist(), strict=True):
+        yield url or "", html or ""
+
+
+# --- in a task
+
+
+class PageHandler:
+    """Learns and cleans the pages of one site at a time, in a worker process."""
+
+    def __init__(self, cleaning: Cleaning) -> None:
+        self._cleaning = replace(cleaning, sites_in_memory=1)
+        self.enter("", None)
+
+    def enter(self, site: str, knowledge: bytes | None) -> None:
+        """Begin with a site of which this is known."""
+        known = InMemoryKnowledge(None if knowledge is None else {site: knowledge})
+        self._site, self._denoiser = site, self._cleaning.denoiser(known)
+
+    def learn(self, url: str, html: str | bytes) -> bool:
+        """Learn a page; return False if it would change nothing."""
+        page = Page.parse(url, html, site=self._site)
+        if not self._denoiser.learns or not self._denoiser.method_for(self._site).wants(page):
+            return False
+        self._denoiser.learn(page)
+        return True
+
+    def known(self) -> bytes | None:
+        """Return what is known of the site, None if no page of it was learned."""
+        method = self._denoiser.method_for(self._site)
+        return method.to_bytes() if method.pages_known else None
+
+    def cleaned(self, url: str, html: str | bytes) -> BatchResult:
+        """Clean a page; if that raises, it has no text and names the error."""
+        method, cleaning = self._denoiser.method_for(self._site), self._cleaning
+        is_warm = not method.learns or method.pages_known >= cleaning.warmup_pages
+        return clean_page(self._denoiser, self._site, url, html, short=None if is_warm else cleaning.short_sites)
+
+
+_workers: dict[bytes, Worker[PageHandler]] = {}
+
+
+def page_worker(cleaning: Cleaning, limits: Limits) -> Worker[PageHandler]:
+    """Return this process's worker for this cleaning; it serves all tasks that Spark gives the process."""
+    key = pickle.dumps((cleaning, limits))
+    if key not in _workers:
+        for old in _workers.values():
+            old.close()
+        _workers.clear()
+        _workers[key] = Worker(partial(PageHandler, cleaning), limits, tries=_TRIES)
+    return _workers[key]
+
+
+@dataclass(slots=True)
+class _Site:
+    """One site in a task: its pages go to the worker process and come back clean."""
+
+    name: str
+    worker: Worker[PageHandler]
+    pages: int = 0
+    failed: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def learned(self, parts: Iterator[pa.RecordBatch]) -> dict[str, Any]:
+        """Learn the site; return a row of it."""
+        self._enter(None)
+        wanted = True
+        last_key: int | None = None
+        for part in parts:
+            self.pages += part.num_rows
+            if wanted:
+                wanted, last_key = self._learn(part, last_key)
+        return {
+            "site": self.name,
+            "pages": self.pages,
+            "failed": self.failed,
+            "failures": sorted(self.failures)[:_MAX_FAILURES],
+            "knowledge": self.worker.call(PageHandler.known),
+        }
+
+    def cleaned(self, parts: Iterator[pa.RecordBatch], rows: _Rows) -> Iterator[pa.RecordBatch]:
+        """Learn the site and yield its clean pages."""
+        self._enter(None)
+        last_key: int | None = None
+        first = next(parts)
+        with SpooledTemporaryFile(_SPOOLED_BYTES) as spool:
+            with pa.ipc.new_stream(spool, first.schema) as learned:
+                for part in chain([first], parts):
+                    learned.write_batch(part)
+                    wanted, last_key = self._learn(part, last_key)
+                    if not wanted:
+                        break
+            self._keep_known()
+            spool.seek(0)
+            for part in chain(pa.ipc.open_stream(spool), parts):
+                yield rows.batch(part, [self._clean(url, html) for url, html in _pages(part)])
+
+    def _enter(self, known: bytes | None) -> None:
+        self.worker.on_start = [(PageHandler.enter, (self.name, known))]
+        self.worker.call(PageHandler.enter, self.name, known)
+
+    def _learn(self, part: pa.RecordBatch, last_key: int | None) -> tuple[bool, int | None]:
+        """Learn pages in the order of their keys; return False if later ones would change nothing, and the key."""
+        for (url, html), key in zip(_pages(part), part.column(_KEY).to_pylist(), strict=True):
+            if key == last_key:
                 continue
-            if (row := judge.row(site, url or "", html or "")) is not None:
-                places.append(place)
-                found.append(row)
-        if places:
-            passed = batch.select(task.kept).take(pa.array(places))
-            cleaned = pa.RecordBatch.from_pylist(found, schema)
-            names = [*passed.schema.names, *cleaned.schema.names]
-            yield pa.RecordBatch.from_arrays([*passed.columns, *cleaned.columns], names=names)
+            last_key = key
+            try:
+                if not self.worker.call(PageHandler.learn, url, html):
+                    return False, key
+            except WorkerError as error:
+                self.failed += 1
+                self.failures = [*self.failures, f"{url}: {error}"][:_MAX_FAILURES]
+                continue
+            self.worker.on_start.append((PageHandler.learn, (url, html)))
+            if len(self.worker.on_start) > _MAX_UNSAVED_PAGES:
+                self._keep_known()
+        return True, last_key
 
+    def _keep_known(self) -> None:
+        """Keep what is known of the site, for the case that the process dies."""
+        self.worker.on_start = [(PageHandler.enter, (self.name, self.worker.call(PageHandler.known)))]
 
-class _Judge:
-    """Sends pages to the worker, and the knowledge of a site before its first page."""
-
-    def __init__(self, worker: Worker[PageHandler], columns: list[str]) -> None:
-        self._worker = worker
-        self._of_page = [name for name in columns if name in _PAGE_FIELDS]
-        self._tree: tuple[str, bytes | None] = ("", None)
-        self._entered: str | None = None
-
-    def meet(self, site: str, tree: bytes) -> None:
-        self._tree, self._entered = (site, tree), None
-
-    def row(self, site: str, url: str, html: str | bytes) -> dict[str, Any] | None:
+    def _clean(self, url: str, html: str | bytes) -> tuple[CleanPage, str | None] | None:
+        """Return the clean page, and why there is nothing to read on it; None if it is not wanted."""
         try:
-            if self._entered != site:
-                tree = self._tree[1] if self._tree[0] == site else None
-                self._worker.on_start = [(PageHandler.enter, (site, tree))]
-                self._worker.call(PageHandler.enter, site, tree)
-                self._entered = site
-            result = self._worker.call(PageHandler.cleaned, site, url, html)
+            result = self.worker.call(PageHandler.cleaned, url, html)
         except WorkerDiedError as error:
-            return {**self._values(failed_page(url, site, str(error))), "skipped": None}
+            return failed_page(url, self.name, str(error)), None
         if result.failure:
             result.failure.log()
-        return None if result.dropped else {**self._values(result.page), "skipped": result.skipped}
+        return None if result.dropped else (result.page, result.skipped)
 
-    def _values(self, page: CleanPage) -> dict[str, Any]:
+
+class _Rows:
+    """Puts the columns of clean pages beside those that pass through."""
+
+    def __init__(self, kept: list[str], added: pa.Schema) -> None:
+        self._kept, self._added = kept, added
+        self._of_page = [name for name in added.names if name in _PAGE_FIELDS]
+
+    def batch(self, part: pa.RecordBatch, pages: list[tuple[CleanPage, str | None] | None]) -> pa.RecordBatch:
+        wanted = [place for place, page in enumerate(pages) if page is not None]
+        passed = part.select(self._kept).take(pa.array(wanted, pa.int64()))
+        values = [self._values(*page) for page in pages if page is not None]
+        cleaned = pa.RecordBatch.from_pylist(values, self._added)
+        names = [*passed.schema.names, *cleaned.schema.names]
+        return pa.RecordBatch.from_arrays([*passed.columns, *cleaned.columns], names=names)
+
+    def _values(self, page: CleanPage, skipped: str | None) -> dict[str, Any]:
         values = {name: getattr(page, name) for name in self._of_page}
         data = {name: _to_json(values[name]) for name in _AS_JSON if values.get(name) is not None}
-        return {**values, **data, "text": str(page.text)}  # blocks as JSON
+        return {**values, **data, "text": str(page.text), "skipped": skipped}  # blocks as JSON
 
 
 def _to_json(value: Any) -> str:

@@ -96,7 +96,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     Raises:
         StoreError: The file is missing, empty or no store of this version.
     """
-    # unless told that nobody writes, SQLite makes files beside it and leaves them there
+    # without immutable, SQLite makes files beside it and leaves them there
     alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
     db = None
     try:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, Project
 from tests.page_failures import check_log
@@ -45,8 +45,8 @@ class Outcome:
 
     def missing(self, wanted: Collection[str], *runs: list[dict[str, Any]]) -> None:
         """Count the pages that are in none of the runs' items."""
-        found = {item["url"] for items in runs for item in items}
-        self.lost += len(set(wanted) - found)
+        urls = {item["url"] for items in runs for item in items}
+        self.lost += len(set(wanted) - urls)
 
     def changed(self, items: list[dict[str, Any]], headlines: dict[str, str]) -> None:
         """Count as crashes the items that lack the text of their page or have another field than the spider's."""
@@ -112,7 +112,7 @@ class Crawls(Project):
             time.sleep(0.01)
 
     def opened(self) -> bool:
-        """Tell whether the crawl that runs has opened its spider."""
+        """Return True if the running crawl has opened its spider."""
         return "Spider opened" in (self.folder / "crawl.log").read_text(errors="replace")
 
     @staticmethod

@@ -21,19 +21,22 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 if shutil.which("java") is None:
     pytest.skip("Java is not installed", allow_module_level=True)
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import Writing, denoise_pages
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.spark import Limits, clean, learn, read_archive
 from denoise_crawler.spark.__main__ import main
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
+from tests import odd_method
 from tests.article_spider import SPIDER
 from tests.conftest import Project
 from tests.fuzz.hostile import names
@@ -94,30 +97,20 @@ def frame(spark: SparkSession, pages: Iterable[tuple[str, str]], partitions: int
     return spark.createDataFrame(list(pages), "url string, html string").repartition(partitions)
 
 
-def knowledge(trees: Iterable[Any]) -> dict[str, bytes]:
-    return {row["site"]: bytes(row["knowledge"]) for row in trees if row["knowledge"]}
+def knowledge(sites: Iterable[Any]) -> dict[str, bytes]:
+    return {row["site"]: bytes(row["knowledge"]) for row in sites if row["knowledge"]}
 
 
 def alone(pages: Iterable[tuple[str, str]], **options: Any) -> dict[str, bytes]:
-    from denoise_crawler.page import Page
-
     methods: dict[str, Any] = {}
     for url, html in pages:
         methods.setdefault(site_of(url), MethodChoice("fusion", options).new()).observe(Page.parse(url, html))
     return {site: method.to_bytes() for site, method in methods.items()}
 
 
-@pytest.fixture(scope="module")
-def trees(spark: SparkSession) -> DataFrame:
-    """The trees of PAGES, of which the largest site has forgotten some, as a job wrote them."""
+def test_the_knowledge_is_that_of_one_process_and_counts_what_was_read(spark: SparkSession) -> None:
+    """The largest site has more pages than are kept."""
     rows = learn(frame(spark, PAGES), CHOICE).collect()
-    return spark.createDataFrame(
-        rows, "site string, method string, pages bigint, failed bigint, failures array<string>, knowledge binary"
-    )
-
-
-def test_the_trees_are_those_of_one_process_and_count_what_was_read(trees: DataFrame) -> None:
-    rows = trees.collect()
     assert knowledge(rows) == alone(PAGES, **FEW)
     assert {row.site: (row.pages, row.failed, row.method) for row in rows} == {
         "site-0.com": (20, 0, "fusion"),
@@ -126,14 +119,12 @@ def test_the_trees_are_those_of_one_process_and_count_what_was_read(trees: DataF
     }
 
 
-def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
-    spark: SparkSession, trees: DataFrame
-) -> None:
+def test_each_page_comes_out_as_from_one_process_with_its_other_columns(spark: SparkSession) -> None:
     pages = spark.createDataFrame(
         [(number, html.encode(), url, {"crawl": "x"}) for number, (url, html) in enumerate(PAGES)],
         "number bigint, html binary, url string, tags map<string,string>",
     )
-    rows = clean(pages, trees, CHOICE, shard_pages=3, warmup_pages=6).collect()
+    rows = clean(pages, CHOICE, warmup_pages=6).collect()
     found = {row.url: row.asDict() for row in rows}
     assert len(rows) == len(PAGES)
     for number, expected in enumerate(denoise_pages(PAGES, **FEW)):
@@ -146,10 +137,10 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(
 
 
 def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
-    spark: SparkSession, trees: DataFrame, tmp_path: Path
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     (tmp_path / "site-1.com.txt").write_text("body: div.story > p\nstrip: div.story > p + p\ntitle: div.foot")
-    rows = clean(frame(spark, PAGES), trees, CHOICE, rules=tmp_path).collect()
+    rows = clean(frame(spark, PAGES), CHOICE, rules=tmp_path).collect()
     expected = {one.url: one.text for one in denoise_pages(PAGES, rules=tmp_path, **FEW)}
     assert {row.url: row.text for row in rows} == expected
     assert {row.title for row in rows if row.site == "site-1.com"} == {"All rights reserved by www.site-1.com"}
@@ -177,8 +168,7 @@ def test_a_page_that_takes_too_long_is_counted_and_skipped_and_the_others_go_on(
     failed = {row.site: (row.failed, row.failures) for row in rows if row.failed}
     assert failed == {"site-1.com": (1, [f"{HEAVY[0]}: took more than 0.25 s of CPU time"])}
     assert knowledge(rows) == alone(PAGES)
-    trees = spark.createDataFrame(rows, learn(pages).schema)
-    cleaned = clean(pages, trees, limits=short).collect()
+    cleaned = clean(pages, limits=short).collect()
     assert [(row.url, row.text, row.error) for row in cleaned if row.error] == [
         (HEAVY[0], "", "took more than 0.25 s of CPU time")
     ]
@@ -261,37 +251,33 @@ def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession)
         "https://a.com/",
         "<meta name=keywords content='port,cranes'><meta name=description content=Two><p>Hello",
     )
-    rows = clean(frame(spark, [page]), None, "link_ratio", writing=Writing(more_metadata=True))
+    rows = clean(frame(spark, [page]), "link_ratio", writing=Writing(more_metadata=True))
     [row] = rows.collect()
     assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
-    assert "tags" not in clean(frame(spark, [page]), None, "link_ratio").columns
+    assert "tags" not in clean(frame(spark, [page]), "link_ratio").columns
 
 
 def test_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
     page = ("https://a.com/", "<h2>Ports</h2>" + "<p>A crane stands here.</p>" * 9)
     writing = Writing(max_chars=60)
-    [row] = clean(frame(spark, [page]), None, "link_ratio", writing=writing).collect()
+    [row] = clean(frame(spark, [page]), "link_ratio", writing=writing).collect()
     assert (row.truncated, row.next_part, len(row.text) <= 60) == (True, 2, True)
-    others = clean(frame(spark, [page]), None, "link_ratio").columns
+    others = clean(frame(spark, [page]), "link_ratio").columns
     assert not {"truncated", "next_part"} & set(others)
 
 
-def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession, trees: DataFrame) -> None:
+def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession) -> None:
     with pytest.raises(ValueError, match="no column html; there are url, body"):
         learn(spark.createDataFrame([("a", "b")], "url string, body string"))
     with pytest.raises(ValueError, match="the columns text are there already"):
-        clean(spark.createDataFrame([("a", "b", "c")], "url string, html string, text string"), trees)
+        clean(spark.createDataFrame([("a", "b", "c")], "url string, html string, text string"))
     with pytest.raises(ValueError, match="does not learn"):
         learn(frame(spark, PAGES), "link_ratio")
-    with pytest.raises(ValueError, match="needs trees"):
-        clean(frame(spark, PAGES), None)
 
 
-def test_rows_without_address_or_page_come_out_and_a_method_without_trees_needs_none(spark: SparkSession) -> None:
+def test_rows_without_address_or_page_come_out(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(None, None), ("https://a.com/", "<p>Hello")], "url string, html string")
-    found = {
-        row.url: (row.text, row.skipped, row.method, row.warm) for row in clean(rows, None, "link_ratio").collect()
-    }
+    found = {row.url: (row.text, row.skipped, row.method, row.warm) for row in clean(rows, "link_ratio").collect()}
     assert found == {
         None: ("", "empty", "link_ratio", True),
         "https://a.com/": ("Hello", None, "link_ratio", True),
@@ -303,48 +289,64 @@ def test_records_and_values_come_as_json(spark: SparkSession) -> None:
     html = post.format("Ann", "Is the harbour open?") + post.format("Bob", "It is, until six.") + "<p>SKU: L-7</p>"
     rows = spark.createDataFrame([("https://a.com/", html)], "url string, html string")
     writing = Writing(records=True, fields=True, json_ld=True)
-    [row] = clean(rows, None, "link_ratio", writing=writing).collect()
+    [row] = clean(rows, "link_ratio", writing=writing).collect()
     [page] = denoise_pages([("https://a.com/", html)], method="link_ratio", writing=writing)
     assert json.loads(row.records) == page.records
     assert [record["user"] for record in page.records or ()] == ["Ann", "Bob"]
     assert (json.loads(row.fields), json.loads(row.json_ld)) == ({"sku": "L-7"}, [])
 
 
-def test_the_command_learns_cleans_and_goes_on_with_what_is_whole(
+def test_the_command_cleans_an_archive_or_writes_what_is_known_of_its_sites(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_warc(tmp_path / "crawl.warc.gz", PAGES)
-    command = ["both", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "clean"), "--output-format", "jsonl"]
-    (tmp_path / "clean-trees").mkdir()
-    (tmp_path / "clean-trees" / "part-0.parquet").write_bytes(b"left by a job that broke off")
+    command = ["clean", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "clean"), "--output-format", "jsonl"]
+    (tmp_path / "clean").mkdir()
+    (tmp_path / "clean" / "part-0.json.gz").write_bytes(b"left by a job that broke off")
     assert main([*command]) == 1
     assert "PATH_ALREADY_EXISTS" in capsys.readouterr().err
-    assert main([*command, "--resume"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "learned: 26 pages of 3 sites; 3 have a tree; 0 pages failed",
-        "cleaned: 26 pages; nothing to read on 0; 0 failed",
-    ]
-    assert main([*command, "--resume"]) == 0
-    assert "is whole and is taken as it is" in capsys.readouterr().out
+    assert main([*command, "--overwrite"]) == 0
+    assert capsys.readouterr().out == "cleaned: 26 pages; nothing to read on 0; 0 failed\n"
     texts = {row.url: row.text for row in spark.read.json(str(tmp_path / "clean")).collect()}
     assert texts == {page.url: page.text for page in denoise_pages(PAGES)}
+    assert main(["learn", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "sites")]) == 0
+    assert capsys.readouterr().out == "learned: 26 pages of 3 sites; 3 are known; 0 pages failed\n"
+    assert knowledge(spark.read.parquet(str(tmp_path / "sites")).collect()) == alone(PAGES)
 
 
-def test_of_a_large_site_only_the_pages_with_the_lowest_hashes_pass(spark: SparkSession) -> None:
-    from denoise_crawler.spark.archive import learning_limits
+def test_pages_without_text_are_not_among_those_that_a_site_is_learned_from(spark: SparkSession) -> None:
+    """Of 20 pages the five with the lowest hashes are empty: the next eight are learned, as in one process."""
+    lowest = sorted(PAGES[:20], key=lambda page: hash64(page[0]))
+    pages = [(url, "") for url, _ in lowest[:5]] + lowest[5:]
+    denoiser = Denoiser(CHOICE)
+    for url, html in pages:
+        denoiser.learn(Page.parse(url, html))
+    expected = {"site-0.com": denoiser.method_for("site-0.com").to_bytes()}
+    assert knowledge(learn(frame(spark, pages), CHOICE).collect()) == expected
 
-    [large, *others] = sorted(learning_limits(frame(spark, PAGES, 3), site_of, 8).collect())
-    keys = sorted(hash64(url) for url, _ in PAGES[:20])
-    assert (large[0], large[1], large[2] + (1 << 63)) == ("site-0.com", 20, keys[7])
-    assert [(row[1], row[2]) for row in others] == [(5, None), (1, None)]
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("die", "the process was killed by SIGKILL"), ("loop", "took more than 2 s of CPU time")]
+)
+def test_a_page_that_kills_its_process_or_never_ends_costs_itself_alone(
+    spark: SparkSession, odd_site: Callable[[str], str], name: str, error: str
+) -> None:
+    pages = [(f"https://a.example/{path}", f"<p>This is {path}.") for path in ("one", name, "two")]
+    df, limits = frame(spark, pages, 1), Limits(seconds=2.0)
+    rows = clean(df, "odd_ratio", site=odd_site, writing=odd_method.OddWriting(), limits=limits).collect()
+    assert {row.url.rpartition("/")[2]: (row.text, row.error) for row in rows} == {
+        "one": ("This is one.", None),
+        name: ("", error),
+        "two": ("This is two.", None),
+    }
 
 
-def test_trees_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Project, server: DemoServer) -> None:
+def test_sites_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Project, server: DemoServer) -> None:
     english = [article for article in articles() if article.lang == "en"][:24]
     urls = [server.url + article_path(article) for article in english]
     pages = [(url, urlopen(url).read().decode()) for url in urls]  # noqa: S310 - on loopback
-    learn(frame(spark, pages)).write.parquet(str(project.folder / "trees"))
-    command = [sys.executable, "-m", "scrapy", "denoise", "merge", "trees", "-o", "denoise.sqlite"]
+    learn(frame(spark, pages)).write.parquet(str(project.folder / "sites"))
+    command = [sys.executable, "-m", "scrapy", "denoise", "merge", "sites", "-o", "denoise.sqlite"]
     subprocess.run(command, cwd=project.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
     project.spider(SPIDER, urls[:6])
     items = project.crawl("html", "-s", "DENOISE_STORE=denoise.sqlite")
