@@ -20,4 +20,4 @@ KNOWN = INLINE | _names("block") | _names("formula")
 READ_BY_NAME = ("amp-", "lite-", "math", "mjx-")
 PARAGRAPHS = _names("paragraph")
 URL_ATTRIBUTES = _names("address")
-QUOTES = {language: line[0] for line in _LINES if len(line[0]) == 2 for language in line[1:]}
+QUOTES = {language: (line[0][0], line[0][1]) for line in _LINES if len(line[0]) == 2 for language in line[1:]}

@@ -91,7 +91,7 @@ def quote(nodes: Nodes, language: str) -> None:
     for index in nodes.tagged(_QUOTED)[:_MOST]:
         texts = [one for one in range(index, nodes.end_of(index)) if nodes.texts[one]]
         own = nodes.elements[index].get("lang") or language
-        opening, closing = QUOTES.get(own.partition("-")[0].lower(), "“”")
+        opening, closing = QUOTES.get(own.partition("-")[0].lower(), ("“", "”"))
         nodes.rename(index, "span")
         if not texts or nodes.texts[texts[0]].lstrip()[:1] in _MARKS:
             continue
