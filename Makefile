@@ -20,7 +20,7 @@ BARE_TESTS = $(shell grep -lE 'hromium|Java ' tests/*/test_*.py)
 
 # It does not wait for the compiler: the core changes no item, only the time that a crawl takes.
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
-	@$(BIN)/python -m denoise_crawler.demo
+	@$(BIN)/python -m examples.demo_site
 	@$(MAKE) --no-print-directory --question core || printf '\n%s\n' \
 	  'Pages were cleaned without the compiled core, which takes two minutes to compile: make core'
 
@@ -70,7 +70,8 @@ test-wheels: $(VENV)/.core ## an installation without a compiler crawls in Pytho
 	printf '[build]\nbuild_base = build/uncompiled\n' >build/empty/build.cfg
 	CC=/bin/false DIST_EXTRA_CONFIG=build/empty/build.cfg build/empty/bin/python $(PIP) install '.[commands]'
 	cd build/empty && ! DENOISE_CORE=require bin/python $(NODES) 2>require.txt && grep CoreError require.txt
-	cd build/empty && bin/python -m denoise_crawler.demo >demo.txt && grep '68 items, 68 with text' demo.txt
+	rm -rf build/empty/examples && cp -r examples build/empty/examples
+	cd build/empty && bin/python -m examples.demo_site >demo.txt && grep '68 items, 68 with text' demo.txt
 	build/empty/bin/python $(PIP) install --force-reinstall --no-deps build/wheels/*.whl
 	cd build/empty && DENOISE_CORE=require bin/python $(NODES)
 

@@ -13,7 +13,7 @@ from random import Random
 from time import monotonic
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.scenarios import SCENARIOS, why_not
 
 TIMES = dict.fromkeys(("Ctrl-C", "Ctrl-C twice", "disk full (file size limit)", "the end in an endless gap"), 10)

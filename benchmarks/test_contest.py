@@ -48,12 +48,12 @@ from benchmarks.contest.tables import (
     quality_table,
 )
 from benchmarks.contest.terminal import contenders
-from denoise_crawler.demo.articles import article_path, articles, gold_text
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.demo.replies import respond
 from denoise_crawler.errors import ExtractorError, MethodError
 from denoise_crawler.evaluation.gold import HALVES, REPORTING, GoldPage, Score, by_site, half, mean, read_gold
 from denoise_crawler.methods import METHODS
+from examples.demo_site.articles import article_path, articles, gold_text
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import respond
 from tests.conftest import ROOT
 from tests.programs import run_python
 

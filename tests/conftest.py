@@ -16,9 +16,9 @@ import scrapy
 from hypothesis import HealthCheck, settings
 
 from denoise_crawler.crawl.scrapy_internals import SPIDERS_SINCE
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
 from denoise_crawler.methods import METHODS
+from examples.demo_site.server import DemoServer
 from tests.chromium import running
 from tests.page_failures import check_log, pytest_runtest_call
 from tests.scrapy_process import ScrapyProcess

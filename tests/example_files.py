@@ -8,12 +8,12 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from denoise_crawler.demo.articles import Article, article_path, articles, gold_text
-from denoise_crawler.demo.replies import respond
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
+from examples.demo_site.articles import Article, article_path, articles, gold_text
+from examples.demo_site.replies import respond
 
 SITE = "example.com"
 BASE = f"https://{SITE}"

@@ -14,8 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.demo.replies import Article, article_path, articles, gold_text, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import (
@@ -33,6 +31,8 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import Article, article_path, articles, gold_text, respond
 from tests.strategies import html_pages
 
 SITES = ("one.example", "two.example", "three.example")

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from denoise_crawler.commands.known_site import Explained, clean_known, existing_store, open_denoiser, read_rules
-from denoise_crawler.commands.robot_fetcher import RobotFetcher
+from denoise_crawler.contrib.robot_fetcher import RobotFetcher
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import DenoiseError, FetchError, MissingExtraError, RulesError, StoreError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
@@ -88,13 +88,12 @@ class Tools:
             raise StoreError(f"the store does not know {name}; it knows {others}")
         found = sites[name]
         with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
-            known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
+            known = denoiser.method_for(name).pages_known
         return {
             "site": name,
             "known_by": found.known_by,
             "method": self._choice.name,
             "pages_known": known,
-            "layouts": layouts,
             "items_waiting": found.waiting,
         }
 

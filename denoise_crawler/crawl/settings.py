@@ -19,12 +19,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 
-from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
 from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import (
-    CoreError,
     CrawlError,
     ExtractorError,
     ExtractorOptionsError,
@@ -42,7 +40,6 @@ from denoise_crawler.rules import SiteRules
 logger = logging.getLogger(__name__)
 
 PREFIX = "DENOISE_"
-INTERNAL = frozenset({"DENOISE_STATS_FILE"})  # set by the demonstration, not by users
 CONTRIB = frozenset({"DENOISE_LIVE_PORT", "DENOISE_RENDER", "DENOISE_RENDER_WAIT"})  # read by optional components
 
 
@@ -62,30 +59,19 @@ class DenoiseSettings(table.RulesSettings, table.WarmupSettings, table.ItemSetti
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         choice = _method_choice(table.MethodSettings.read(settings))
         jobdir = settings.get("JOBDIR")
-        found = cls.read(
+        read = cls.read(
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
-        found = replace(found, writing=_writing(settings, found))
-        _choose_core(found.core)
-        return found
+        return replace(read, writing=_writing(settings, read))
 
     def cleaning(self, rules: SiteRules | None = None) -> Cleaning:
         """Return how pages are cleaned; raise RulesError if the folder of ``rules`` that is set cannot be read."""
         rules = SiteRules.of_folder(self.site_rules) if rules is None else rules
         warmup = self.warmup_pages, self.short_sites, self.sites_in_memory
         return Cleaning(self.choice, self.writing, rules, *warmup)
-
-
-def _choose_core(mode: str | None) -> None:
-    if mode is None:
-        return
-    try:
-        choose(mode)
-    except CoreError as error:
-        raise SettingError(f"DENOISE_CORE is {mode!r}: {error}") from None
 
 
 def _method_choice(section: table.MethodSettings) -> MethodChoice:
@@ -169,7 +155,7 @@ def _flag(settings: BaseSettings, name: str) -> bool | None:
 def warn_of_unknown(settings: BaseSettings) -> None:
     """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
-        if name not in table.SETTINGS and name not in INTERNAL | CONTRIB:
+        if name not in table.SETTINGS and name not in CONTRIB:
             logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
 
 

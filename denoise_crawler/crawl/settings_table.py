@@ -14,7 +14,6 @@ from typing import Any, cast
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
@@ -31,7 +30,6 @@ from denoise_crawler.output.options import (
     UnusableError,
     one_of,
     option,
-    optional,
     parse_dict,
     require,
     whole_number,
@@ -100,16 +98,11 @@ class SwitchSettings(OptionTable):
 
     To turn them off for one request, set `meta={"denoise": False}`: its items pass unchanged, and its page is not
     learned. This works with the add-on only, because item pipelines do not see the request. Items with nothing to
-    fill need no setting: they never wait, and their pages are not judged."""
-
-    core: str | None = option("DENOISE_CORE", None, optional(one_of(MODES), "the environment says"))
-    """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`:
-    never. `require`: the crawl does not begin without it. Without the environment variable of the same name,
-    `auto`."""
+    fill need no setting: no page is judged for them, and they wait only behind earlier items of their site."""
 
     skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
-    not learned unless they also give other items."""
+    not learned unless they also give other items. They wait only behind earlier items of their site."""
 
 
 @dataclass(frozen=True)
@@ -189,10 +182,8 @@ class WarmupSettings(OptionTable):
 
     warmup_seconds: float = option("DENOISE_WARMUP_SECONDS", 30.0, SECONDS_OR_NO_LIMIT)
     """The longest time that items wait for the next new page of their site. Then they go on, cleaned with what is
-    known, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
-
-    warmup_longest: float = option("DENOISE_WARMUP_LONGEST", 300.0, SECONDS_OR_NO_LIMIT)
-    """The same, counted from the first page of the site: the longest time that items wait in all."""
+    known, and the site is still learned. In all, items wait ten times as long at most, counted from the first
+    page of their site. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 
     short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(("clean", "raw", "drop")))
     """What happens at the end of the crawl to items of sites with fewer pages than `DENOISE_WARMUP_PAGES`.

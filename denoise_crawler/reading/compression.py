@@ -6,14 +6,13 @@ import bz2
 import lzma
 import re
 import zlib
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote
 
 from denoise_crawler.page.text import printable
@@ -89,12 +88,27 @@ class Notes:
 
 CHUNK_BYTES = 1 << 16
 _MAX_PATTERN_BYTES = 512
-GZIP, XZ, BZIP2 = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"BZh"
+GZIP = b"\x1f\x8b\x08"
 SUFFIXES = (".gz", ".xz", ".bz2")
-_DAMAGE = "damaged compression"
 _PIECE_BYTES = 256  # damage costs one piece
 _GAP = b""
 _MAX_XZ_MEMORY_BYTES = 128 << 20  # xz -9 takes 65 MB
+
+
+class _Compression(NamedTuple):
+    """A format of compressed files: its name, how a member begins, and what unpacks one."""
+
+    name: str
+    magic: re.Pattern[bytes]
+    unpacker: Callable[[], Any]
+
+
+_COMPRESSIONS = (
+    _Compression("gzip", re.compile(re.escape(GZIP)), partial(zlib.decompressobj, 31)),
+    _Compression("xz", re.compile(b"\xfd7zXZ\0"), partial(lzma.LZMADecompressor, memlimit=_MAX_XZ_MEMORY_BYTES)),
+    _Compression("bzip2", re.compile(b"BZh"), bz2.BZ2Decompressor),
+)
+_DAMAGE_ERRORS = (zlib.error, lzma.LZMAError, OSError, ValueError)
 
 
 class Window:
@@ -127,6 +141,11 @@ class Window:
         del self._data[: len(taken)]
         self.offset += len(taken)
         return taken
+
+    def put_back(self, data: bytes) -> None:
+        """Have ``data`` come again."""
+        self._data[:0] = data
+        self.offset -= len(data)
 
     def line(self, limit: int) -> bytes:
         """Take one line with its line end, at most ``limit`` bytes."""
@@ -197,15 +216,13 @@ def windows(notes: Notes) -> Iterator[Window]:
 
 def _chunks(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
     """Yield the file's content in chunks, an empty one for a gap."""
-    raw = _read_chunks(file, notes)
-    first = next(raw, b"")
-    if first.startswith(GZIP):
-        yield from _Gunzip(raw, first, notes)
-    elif first.startswith((XZ, BZIP2)):
-        yield from _decompress_stream(raw, first, notes)
-    elif first:
-        yield first
-        yield from raw
+    raw = Window(_read_chunks(file, notes))
+    for compression in _COMPRESSIONS:
+        if compression.magic.match(raw.peek(CHUNK_BYTES)):
+            yield from _unpack(raw, compression, notes)
+            return
+    while data := raw.take(CHUNK_BYTES):
+        yield data
 
 
 def _read_chunks(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
@@ -214,89 +231,50 @@ def _read_chunks(file: IO[bytes], notes: Notes) -> Iterator[bytes]:
         yield data
 
 
-class _Gunzip:
-    """The members of a gzip file in order; after damage it continues with the next member."""
+def _unpack(raw: Window, compression: _Compression, notes: Notes) -> Iterator[bytes]:
+    """Yield the content of a compressed file; after damage a gap, then the next member."""
+    offset, is_lost = 0, False
+    while raw.peek(1):
+        garbage = raw.skip_to(compression.magic).strip(b"\0")
+        if garbage and not is_lost:
+            notes.note_damage("damaged compression", offset, f"{compression.name}: something else between members")
+        if not raw.peek(1):
+            return
+        member = _Member(raw, compression.unpacker())
+        for content in member:
+            offset += len(content)
+            yield content
+        # while the next member is looked for, a false start is no new damage
+        if member.problem and (member.has_content or not is_lost):
+            notes.note_damage("damaged compression", offset, f"{compression.name}: {member.problem}")
+            yield _GAP
+        is_lost = bool(member.problem)
 
-    def __init__(self, raw: Iterator[bytes], first: bytes, notes: Notes) -> None:
-        self._raw, self._data, self._notes = raw, first, notes
-        self._offset = 0
+
+class _Member:
+    """One member of a compressed file: yields its content, and leaves ``raw`` behind it."""
+
+    def __init__(self, raw: Window, unpacker: Any) -> None:
+        self._raw, self._unpacker = raw, unpacker
+        self.problem, self.has_content = "", False
 
     def __iter__(self) -> Iterator[bytes]:
-        seeking = False
-        while self._to_member(seeking):
-            start = self._offset
-            problem = yield from self._member()
-            # while seeking a member, a false start is no new damage
-            if problem and (self._offset > start or not seeking):
-                self._notes.note_damage(_DAMAGE, self._offset, f"gzip: {problem}")
-                yield _GAP
-            seeking = bool(problem)
-
-    def _to_member(self, seeking: bool) -> bool:
-        """Skip to the next member; return whether there is one."""
-        garbage = False
-        while (at := self._data.find(GZIP)) < 0:
-            garbage = garbage or bool(self._data[:-2].strip(b"\0"))
-            more = next(self._raw, b"")
-            if not more:
-                at = len(self._data)
+        pieces: deque[bytes] = deque(maxlen=CHUNK_BYTES // _PIECE_BYTES)
+        while piece := self._raw.take(_PIECE_BYTES):
+            pieces.append(piece)
+            try:
+                content = self._unpacker.decompress(piece)
+            except _DAMAGE_ERRORS as error:
+                self.problem = str(error)
                 break
-            self._data = self._data[-2:] + more
-        if not seeking and (garbage or self._data[:at].strip(b"\0")):
-            self._notes.note_damage(_DAMAGE, self._offset, "gzip: something else between the members")
-        self._data = self._data[at:]
-        return bool(self._data)
-
-    def _member(self) -> Generator[bytes, None, str]:
-        """Yield one member's content and return the problem with it; ``_data`` is then what follows."""
-        inflater = zlib.decompressobj(31)
-        before, data = b"", self._data
-        behind_start = data[1:]  # a cut member runs into the next one: seek from here
-        while data:
-            for at in range(0, len(data), _PIECE_BYTES):
-                try:
-                    content = inflater.decompress(data[at : at + _PIECE_BYTES])
-                except zlib.error as error:
-                    self._data = before + behind_start
-                    return str(error)
-                if content:
-                    self._offset += len(content)
-                    yield content
-                if inflater.eof:
-                    self._data = inflater.unused_data + data[at + _PIECE_BYTES :]
-                    return ""
-            before, data = behind_start[-CHUNK_BYTES:], next(self._raw, b"")
-            behind_start = data
-        self._data = before
-        return "cut off"
-
-
-def _decompress_stream(raw: Iterator[bytes], first: bytes, notes: Notes) -> Iterator[bytes]:
-    """Yield the content of an xz or bzip2 file up to its first damage."""
-    unxz = partial(lzma.LZMADecompressor, memlimit=_MAX_XZ_MEMORY_BYTES)
-    name, make = ("xz", unxz) if first.startswith(XZ) else ("bzip2", bz2.BZ2Decompressor)
-    unpacker, offset = make(), 0
-    try:
-        for piece in _split_chunks(chain([first], raw)):
-            rest = piece
-            while rest := rest.lstrip(b"\0") if unpacker.eof else rest:
-                unpacker = make() if unpacker.eof else unpacker
-                content = unpacker.decompress(rest)
-                rest = unpacker.unused_data
-                if content:
-                    offset += len(content)
-                    yield content
-        problem = "" if unpacker.eof else "cut off"
-    except (lzma.LZMAError, OSError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        notes.note_damage(_DAMAGE, offset, f"{name}: {problem}")
-
-
-def _split_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    for chunk in chunks:
-        for at in range(0, len(chunk), _PIECE_BYTES):
-            yield chunk[at : at + _PIECE_BYTES]
+            if content:
+                self.has_content = True
+                yield content
+            if self._unpacker.eof:
+                self._raw.put_back(self._unpacker.unused_data)
+                return
+        self.problem = self.problem or "cut off"
+        self._raw.put_back(b"".join(pieces)[1:])  # a cut member runs into the next one
 
 
 def decompress(data: bytes, limit: int, *, raw_deflate: bool = False) -> tuple[bytes, str]:

@@ -7,14 +7,11 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from denoise_crawler.errors import needs
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.reading.compression import SUFFIXES, Notes, Reading, ReadOptions, Window, decompress, windows
 from denoise_crawler.reading.http_response import (
@@ -24,6 +21,7 @@ from denoise_crawler.reading.http_response import (
     looks_like_html,
     pages_of_records,
     parse_content_length,
+    parse_fields,
     parse_response,
     take_body,
     url_or_placeholder,
@@ -225,12 +223,8 @@ _KINDS = frozenset(
 
 
 def is_warc(head: bytes) -> bool:
-    """Return True if a file starts with a record.
-
-    Raises:
-        MissingExtraError: It does, and warcio is not installed.
-    """
-    return _WARC_RECORD.match(head) is not None and _header_reader() is not None
+    """Return True if a file starts with a record."""
+    return _WARC_RECORD.match(head) is not None
 
 
 def warc_pages(
@@ -252,44 +246,26 @@ def _take_response(window: Window, notes: Notes, at: int) -> tuple[str, str | by
         notes.note_skipped(f"{kind} record")
         return None
     html = extract_html(raw, notes, at)
-    return None if html is None else (url_or_placeholder(headers.get("warc-target-uri", ""), at, notes), html)
+    url = headers.get("warc-target-uri", "").strip("<>").replace(" ", "%20")
+    return None if html is None else (url_or_placeholder(url, at, notes), html)
 
 
 def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
     """Take the headers of a record and the empty line after them."""
-    at, lines = window.offset, [window.line(_MAX_LINE_BYTES)]
+    at, lines = window.offset, list[bytes]()
+    window.line(_MAX_LINE_BYTES)  # the version
     while len(lines) < _MAX_HEADERS and not _WARC_RECORD.match(window.peek(_LOOKAHEAD_BYTES)):
         line = window.line(_MAX_LINE_BYTES)
         if not line.strip():
             break
-        lines.append(_without_spaces_in_address(line))
+        if lines and line.startswith((b" ", b"\t")):
+            lines[-1] += line
+        else:
+            lines.append(line)
     else:
         notes.note_damage("damaged record headers", at, "no empty line behind them")
-    stream = BytesIO(b"".join(lines) + b"\r\n")
-    loader, broken = _header_reader()
-    try:
-        headers = loader.parse_record_stream(stream, no_record_parse=True, known_format="warc").rec_headers
-    except broken as error:
-        notes.note_damage("damaged record headers", at, str(error).strip())
-        return {}
-    return {name.lower(): value for name, value in headers.headers}
-
-
-def _without_spaces_in_address(line: bytes) -> bytes:
-    """Write spaces in a page's address as %20, as warcio does: it prints such an address as it stands."""
-    name, colon, value = line.partition(b":")
-    if name.strip().lower() != b"warc-target-uri":
-        return line
-    return name + colon + b" " + value.strip().replace(b" ", b"%20") + b"\r\n"
-
-
-@lru_cache(maxsize=1)
-def _header_reader() -> tuple[Any, type[Exception]]:
-    """Return warcio's reader of record headers and the error it raises: only WARC files need the package."""
-    with needs("commands"):
-        from warcio.exceptions import ArchiveLoadFailed
-        from warcio.recordloader import ArcWarcRecordLoader
-    return ArcWarcRecordLoader(), ArchiveLoadFailed
+    fields = [parse_fields(line)[0] for line in lines]  # one by one: a damaged line costs no other
+    return {name: value.decode("utf-8", "replace") for field in fields for name, value in field.items()}
 
 
 def _skip_record(window: Window, length: int, kind: str, notes: Notes) -> None:

@@ -193,7 +193,21 @@ def parse_response(raw: bytes) -> Response:
     """Parse a response; if no empty line ends the headers, the body starts after the last header."""
     status = _STATUS.match(raw)
     code = int(status[1]) if status else None
-    at, fields = status.end() if status else 0, dict[str, list[bytes]]()
+    fields, at = parse_fields(raw, status.end() if status else 0)
+    headers = {name: value[:MAX_HEADER_BYTES].decode("latin-1") for name, value in fields.items()}
+    if at >= MAX_HEADER_BYTES:
+        end = _HEADERS_END.search(raw, at - 1)
+        return Response(code, headers, raw[end.end() :] if end else b"", cut=True)
+    empty_line = _EMPTY_LINE.match(raw, at)
+    return Response(code, headers, raw[empty_line.end() if empty_line else at :])
+
+
+def parse_fields(raw: bytes, at: int = 0) -> tuple[dict[str, bytes], int]:
+    """Return the header fields from ``at`` on, by their names in lower case, and where the first other line is.
+
+    At most :data:`MAX_HEADER_BYTES` are read. Of equal names the last counts.
+    """
+    fields: dict[str, list[bytes]] = {}
     name = ""
     while at < MAX_HEADER_BYTES and (header := _HEADER.match(raw, at)) and header.end() > at:
         if header[1]:
@@ -204,15 +218,7 @@ def parse_response(raw: bytes) -> Response:
         else:
             break
         at = header.end()
-    headers = {
-        name: b" ".join(map(bytes.strip, lines))[:MAX_HEADER_BYTES].decode("latin-1")
-        for name, lines in fields.items()
-    }
-    if at >= MAX_HEADER_BYTES:
-        end = _HEADERS_END.search(raw, at - 1)
-        return Response(code, headers, raw[end.end() :] if end else b"", cut=True)
-    empty_line = _EMPTY_LINE.match(raw, at)
-    return Response(code, headers, raw[empty_line.end() if empty_line else at :])
+    return {name: b" ".join(map(bytes.strip, lines)) for name, lines in fields.items()}, at
 
 
 def looks_like_html(body: bytes) -> bool:

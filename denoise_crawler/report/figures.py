@@ -264,11 +264,11 @@ MAX_CHARTED_PAGES = 60
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A table with a title. Each row has a name and its shares (0-1)."""
+    """A table with a title. Each row has a name and its shares (0-1; None where a share is not known)."""
 
     title: str
     heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[float]]]
+    rows: Sequence[tuple[str, Sequence[float | None]]]
     note: str = ""
 
 

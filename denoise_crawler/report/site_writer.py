@@ -146,9 +146,9 @@ class SiteWriter:
         self._write_tree(site, sample)
         if sample is not None and not (self._store and site.known_by):
             site.curve = learning_curve(list(sample.pages()), self._frame.choice, site.name)
-        charts = [learning_chart(site), page_chart(site)]
         runs = self._store.history(site.name, self._frame.choice.key) if self._store else []
-        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts, history=over_time(runs))
+        charts = [over_time(runs), learning_chart(site), page_chart(site)]
+        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts)
         return site
 
     def _known(self, site: str) -> int | None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
 from denoise_crawler.batch import BatchResult, Limits, Tally, clean_pages
-from denoise_crawler.demo.replies import Article, article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
+from examples.demo_site.replies import Article, article_path, articles, respond
 from tests.strategies import html_pages
 
 SITES = ("one.example", "two.example", "three.example")

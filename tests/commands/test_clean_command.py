@@ -23,12 +23,12 @@ from scrapy.settings import Settings
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.commands.method_choice import readable_name, settings_with_method, site_folder
-from denoise_crawler.demo.replies import article_path, articles, respond
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteRun, SiteState, Store
+from examples.demo_site.replies import article_path, articles, respond
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import Project
 from tests.crawl.test_crawl import urls

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.demo.replies import article_path, articles, respond
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice
@@ -19,6 +17,8 @@ from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, doubts, exp
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.store import SiteState, Store
+from examples.demo_site.replies import article_path, articles, respond
+from examples.demo_site.server import DemoServer
 from tests.conftest import Project
 from tests.scrapy_process import denoise, on_a_terminal
 from tests.strategies import html_pages

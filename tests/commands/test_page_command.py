@@ -10,10 +10,10 @@ import pytest
 
 from denoise_crawler import Page
 from denoise_crawler.commands.page_command import run
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.example_files import BASE, SITE, write_examples
 from tests.loopback import HTML, Answer, serving
 from tests.programs import run_program, run_python
@@ -266,7 +266,7 @@ def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
 
 def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(folder: Path) -> None:
     unwanted = (
-        *("scrapy", "twisted", "rich", "warcio", "jinja2", "shtab", "publicsuffixlist", "mcp"),
+        *("scrapy", "twisted", "rich", "jinja2", "shtab", "publicsuffixlist", "mcp"),
         "jieba",
     )
     program = (

@@ -9,9 +9,9 @@ import pytest
 from scrapy.settings import Settings
 
 from denoise_crawler.contrib.live.page import LiveSettings
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
+from examples.demo_site.server import DemoServer
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
 from tests.conftest import Project
 from tests.loopback import HTML, Answer, nothing, serving

@@ -5,8 +5,8 @@ pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 from web_poet.serialization import deserialize_leaf, serialize_leaf
 
 from denoise_crawler.contrib.poet import CleanText
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.conftest import Project
 
 POET = """

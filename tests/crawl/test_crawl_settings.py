@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings, Settings
 
-from denoise_crawler.crawl.settings import INTERNAL, DenoiseSettings, warn_of_unknown
+from denoise_crawler.crawl.settings import CONTRIB, DenoiseSettings, warn_of_unknown
 from denoise_crawler.crawl.settings_table import SETTINGS
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import MethodChoice
@@ -231,7 +231,7 @@ def test_a_misspelt_setting_is_warned_of_with_the_nearest_name(
 
 def test_a_setting_like_none_of_ours_is_warned_of_and_known_ones_are_not(caplog: pytest.LogCaptureFixture) -> None:
     warn_of_unknown(Settings({"DENOISE_XQ": 1}))
-    warn_of_unknown(Settings(dict.fromkeys([*SETTINGS, *INTERNAL, "DENOISER"])))
+    warn_of_unknown(Settings(dict.fromkeys([*SETTINGS, *CONTRIB, "DENOISER"])))
     assert caplog.messages == ["DENOISE_XQ is not a setting of denoise_crawler and has no effect"]
 
 

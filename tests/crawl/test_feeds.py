@@ -1,6 +1,6 @@
 import csv
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.conftest import Project
 
 FEEDS = """

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.conftest import ADDON, PIPELINES, ROOT, SETTINGS, Project
 from tests.loopback import HTML, Answer, serving
 from tests.programs import run_python
@@ -129,7 +129,7 @@ def test_the_repository_itself_is_a_project_with_both_spiders() -> None:
 
 
 def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
-    done = run_python("-m", "denoise_crawler.demo", "--output", str(tmp_path))
+    done = run_python("-m", "examples.demo_site", "--output", str(tmp_path), folder=ROOT)
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
     assert "pages seen 68, parked 6, replayed 6, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout

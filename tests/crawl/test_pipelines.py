@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, PIPELINES, SETTINGS, Project
 from tests.crawl.test_crawl import (

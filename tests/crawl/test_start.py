@@ -4,13 +4,13 @@ import re
 import sys
 from pathlib import Path
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.conftest import ROOT
 from tests.programs import run_program
 
 START = (ROOT / "docs" / "index.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8000"
-LEFT_OUT = ("python3 -m venv", ". .venv", "pip install", "python -m denoise_crawler.demo.server")
+LEFT_OUT = ("python3 -m venv", ". .venv", "pip install", "python -m examples.demo_site.server")
 
 
 def commands() -> list[str]:

@@ -18,12 +18,13 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from lxml import etree, html
 
-from denoise_crawler.demo.articles import WORDS, Slideshow, load_json, slideshow_path, slideshows
-from denoise_crawler.demo.pages import BREAKAGES, article_page, breakage_of, charset_of
-from denoise_crawler.demo.replies import Article, Reply, article_path, articles, gold_text, respond
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.page import Page
+from examples.demo_site.articles import WORDS, Slideshow, load_json, slideshow_path, slideshows
+from examples.demo_site.pages import BREAKAGES, article_page, breakage_of, charset_of
+from examples.demo_site.replies import Article, Reply, article_path, articles, gold_text, respond
+from examples.demo_site.server import DemoServer
+from tests.conftest import ROOT
 from tests.programs import run_python
 
 BASE = "http://127.0.0.1:4321"
@@ -127,10 +128,10 @@ def test_some_pages_are_broken_in_every_way_and_most_are_sound() -> None:
 
 def test_the_same_target_gives_the_same_bytes_in_another_process() -> None:
     program = (
-        "import zlib; from denoise_crawler.demo.replies import *\n"
+        "import zlib; from examples.demo_site.replies import *\n"
         f"print(*[zlib.crc32(respond(article_path(a), {BASE!r}).body) for a in articles()])"
     )
-    there = run_python("-c", program).stdout
+    there = run_python("-c", program, folder=ROOT).stdout
     here = [zlib.crc32(respond(article_path(article), BASE).body) for article in ARTICLES]
     assert there.split() == [str(number) for number in here]
 
@@ -274,8 +275,8 @@ def test_robots_txt_closes_the_private_part() -> None:
 
 
 def test_the_module_serves_until_interrupted() -> None:
-    command = [sys.executable, "-m", "denoise_crawler.demo.server", "--port", "0"]
-    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as process:
+    command = [sys.executable, "-m", "examples.demo_site.server", "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True) as process:
         assert process.stdout is not None
         found = re.search(r"http://[0-9.:]+", process.stdout.readline())
         try:

@@ -9,14 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.demo.replies import article_path, articles
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.evaluate import VISIBLE_TEXT, evaluate, select
 from denoise_crawler.evaluation.gold import HALVES, GoldPage, half
-from denoise_crawler.methods import MethodChoice
-from tests import odd_method
+from denoise_crawler.methods import Judgement, MethodChoice
+from denoise_crawler.methods.link_ratio import LinkRatio
+from denoise_crawler.page import Page
+from examples.demo_site.articles import gold_text
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import article_path, articles
 from tests.scrapy_process import denoise
 
 SITE = "harbourledger.example"
@@ -106,12 +107,15 @@ def test_a_page_without_gold_text_is_learned_and_not_scored() -> None:
 
 
 @pytest.mark.fails_on_a_page
-def test_a_page_that_fails_counts_as_empty_text_and_is_counted() -> None:
-    pages = [
-        GoldPage(f"{n}", "a.example", PAGE.format("x"), url=f"https://a.example/{n}", gold="x") for n in range(3)
-    ]
-    bad = GoldPage("raise", "a.example", PAGE.format("x"), url="https://a.example/raise", gold="x")
-    row = evaluate("mine", [*pages, bad], odd_method.OddRatio.name)
+def test_a_page_that_fails_counts_as_empty_text_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def judge(_: LinkRatio, page: Page) -> Judgement:
+        if page.url.endswith("/raise"):
+            raise ZeroDivisionError
+        return Judgement.all_kept(page.nodes)
+
+    monkeypatch.setattr(LinkRatio, "judge", judge)
+    pages = [GoldPage(name, "a.example", "<p>x", gold="x") for name in ("1", "2", "3", "raise")]
+    row = evaluate("mine", pages, "link_ratio")
     assert (row.pages, row.failed, row.words.recall) == (4, 1, 0.75)
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, Project
 from tests.page_failures import check_log

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 
 POLITE = """

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import PIPELINES
 from tests.faults import polite_faults, shared_files, store_faults

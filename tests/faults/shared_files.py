@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.store import VERSION
+from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 
 FULL = """

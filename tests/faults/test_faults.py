@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.scenarios import SCENARIOS, why_not
 

@@ -5,8 +5,8 @@ from functools import cache
 from itertools import islice
 from random import Random
 
-from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.evaluation.gold import corpus_folder, read_gold
+from examples.demo_site.replies import article_path, articles, respond
 from tests.fuzz.markup import encoded, page, repeated
 
 GOLD_SETS = ("daniel", "dragnet", "l3s_gn1", "wcxb", "christianbook")

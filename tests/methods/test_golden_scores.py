@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.page import Page
+from examples.demo_site.replies import article_path, articles, respond
 
 FILE = Path(__file__).parent / "golden" / "scores.json"
 BASE = "https://golden.example"

@@ -9,8 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import core
-from denoise_crawler.demo.articles import article_path, articles
-from denoise_crawler.demo.pages import article_page
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
@@ -20,6 +18,8 @@ from denoise_crawler.methods.fusion.reasons import topic_of
 from denoise_crawler.methods.fusion.weights import feature_names
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
+from examples.demo_site.articles import article_path, articles
+from examples.demo_site.pages import article_page
 from tests.strategies import html_pages
 
 STORIES = [

@@ -13,9 +13,6 @@ from scrapy.settings import Settings
 from denoise_crawler import denoise_pages
 from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.demo.articles import gold_text
-from denoise_crawler.demo.replies import article_path, articles, respond
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
 from denoise_crawler.evaluation.gold import mean, score
@@ -23,6 +20,9 @@ from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS,
 from denoise_crawler.output.safe_markup import clean_document
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
+from examples.demo_site.articles import gold_text
+from examples.demo_site.replies import article_path, articles, respond
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.commands.test_clean_command import denoise, lines
 from tests.conftest import Project

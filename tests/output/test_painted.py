@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from lxml import etree
 from resiliparse.parse.html import HTMLTree, NodeType
 
-from denoise_crawler.demo.replies import article_path, articles, respond
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import TEXT, Page
+from examples.demo_site.replies import article_path, articles, respond
 from tests import chromium
 from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, opened, running

@@ -13,7 +13,8 @@ NOTEBOOK = ROOT / "examples" / "cleaning.ipynb"
 RUN = """
 import sys, nbclient, nbformat
 notebook = nbformat.read(sys.argv[1], as_version=4)
-nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
+where = {"metadata": {"path": sys.argv[3]}}  # a kernel runs in the folder of its notebook
+nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3", resources=where).execute()
 nbformat.write(notebook, sys.argv[2])
 """
 
@@ -32,7 +33,7 @@ def outputs(path: Path) -> list[list[str]]:
     reason="nbclient or ipykernel is not installed",
 )
 def test_the_notebook_runs_and_shows_clean_text_and_reasons(tmp_path: Path) -> None:
-    run_python("-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb"))
+    run_python("-c", RUN, str(NOTEBOOK), str(tmp_path / "run.ipynb"), str(NOTEBOOK.parent))
     shown = outputs(tmp_path / "run.ipynb")
     assert len(shown) == len(outputs(NOTEBOOK))
     assert "of the visible characters were noise" in shown[1][0]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.articles import article_path, articles, load_json
-from denoise_crawler.demo.pages import article_page
-from denoise_crawler.demo.replies import respond
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
+from examples.demo_site.articles import article_path, articles, load_json
+from examples.demo_site.pages import article_page
+from examples.demo_site.replies import respond
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
 from tests.conftest import ROOT
 from tests.programs import run_python
@@ -28,7 +28,7 @@ SHOWN = 0  # the story in the pictures
 
 def stories() -> list[tuple[str, str]]:
     """Return address and page of each English story, with the style sheet and the pictures of the site inside."""
-    style = (files("denoise_crawler.demo") / "site.css").read_text("utf-8")
+    style = (files("examples.demo_site") / "site.css").read_text("utf-8")
     made = [(BASE + article_path(one), article_page(one, BASE)) for one in articles() if one.lang == "en"]
     return [(at, _inlined(html.replace("</head>", f"<style>{style}</style></head>", 1))) for at, html in made]
 

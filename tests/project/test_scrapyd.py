@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from denoise_crawler.demo.server import DemoServer
+from examples.demo_site.server import DemoServer
 from tests.conftest import ROOT
 from tests.programs import run_program
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import denoise_crawler
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import MissingExtraError
+from examples.demo_site.server import DemoServer
 from tests.conftest import ROOT
 from tests.programs import run_program, run_python
 from tests.scrapy_process import environment
 
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("pages-on-disk", "output", "language-models", "shops", "what-happened")
+    for name in ("contrib", "pages-on-disk", "output", "language-models", "shops", "what-happened")
 ]
 COMMAND = re.compile(  # the sums of scrapy denoise clean are never the same
     r"(?<=```console\n)\$ (?P<line>(?!scrapy denoise clean).+)\n(?P<shown>(?:(?!```).*\n)*)(?=```\n)"
@@ -80,7 +80,7 @@ PORT = 39129  # any: the demo takes one that is free
 def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return what the demo prints, without what differs from run to run."""
     folder = tmp_path_factory.mktemp("demo")
-    done = _run([sys.executable, "-m", "denoise_crawler.demo", "--output", str(folder)], folder)
+    done = _run([sys.executable, "-m", "examples.demo_site", "--output", str(folder)], ROOT)
     made = _with_one_port(done.replace(f"{folder.resolve()}", "demo-output"))
     _write(SHOWN, made)
     return made

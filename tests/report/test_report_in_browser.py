@@ -37,17 +37,13 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_site_over_time_is_accessible_drawn_and_fits_its_window(
+def test_a_site_over_time_is_accessible_and_fits_its_window(
     browser: Any, crawled: Path, size: dict[str, int], scheme: str
 ) -> None:
     with opened(browser, crawled.as_uri(), size, scheme) as page:
-        page.click(".history summary")
         assert faults(page) == []
         assert overflow(page) <= 0
         photograph(page, f"over-time-{size['width']}-{scheme}")
-        boxes = [drawing.bounding_box() for drawing in page.locator(".history svg").all()]
-        assert len(boxes) == 4
-        assert all(box["width"] > 150 and box["height"] > 50 for box in boxes)
 
 
 @pytest.fixture(scope="module")

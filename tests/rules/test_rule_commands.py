@@ -9,8 +9,8 @@ from scrapy.settings import Settings
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.commands.page_command import run as page_command
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.errors import SettingError
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import quota, urls

@@ -27,8 +27,6 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import Writing, denoise_pages
-from denoise_crawler.demo.replies import article_path, articles
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
@@ -36,6 +34,8 @@ from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.spark import Limits, clean, learn, read_archive
 from denoise_crawler.spark.__main__ import main
+from examples.demo_site.replies import article_path, articles
+from examples.demo_site.server import DemoServer
 from tests import odd_method
 from tests.article_spider import SPIDER
 from tests.conftest import Project

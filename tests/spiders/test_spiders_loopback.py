@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.demo.articles import articles
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.spiders.msn_news import article_id
+from examples.demo_site.articles import articles
+from examples.demo_site.server import DemoServer
 from tests import loopback
 from tests.loopback import HTML, Answer
 

@@ -3,9 +3,9 @@
 from contextlib import closing
 from pathlib import Path
 
-from denoise_crawler.demo.server import DemoServer
 from denoise_crawler.store import Store
 from denoise_crawler.store.parked_rows import MAX_CHARACTERS, ParkedPage
+from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import STORE, quota, urls

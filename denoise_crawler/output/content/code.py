@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from lxml import etree
@@ -31,7 +29,7 @@ _LINE = re.compile(
 _SPACES = re.compile(r"[ \t\r\n\f]+")  # those that cannot break a line are kept
 EDITOR_LINE = re.compile(r"(?:^|\s)(?:cm-line|view-line|CodeMirror-line)(?:\s|$)")
 _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
-_LINE_NUMBERS = re.compile(r"[\s\d]*\d[\s\d]*[.:|]?\s*")
+_LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
 _UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 
@@ -42,12 +40,9 @@ def code_text(block: _Element) -> str:
     A row (a ``div``, an item, a row of a table, or an element with the class of a line where no line ends stand
     between them) is a line.
     """
-    if placed := _placed_lines(block):
-        text = "\n".join(_Walk(line).text().strip("\n") for line in placed)
-    else:
-        text = _Walk(block).text()
-    text = text.replace("\xa0", " ").replace("\u200b", "")
-    lines = [line.rstrip() for line in text.splitlines()]
+    placed = _placed_lines(block)
+    text = "\n".join(_text_of(line).strip("\n") for line in placed) if placed else _text_of(block)
+    lines = [line.rstrip() for line in text.replace("\xa0", " ").replace("\u200b", "").splitlines()]
     filled = [number for number, line in enumerate(lines) if line]
     return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
 
@@ -63,108 +58,95 @@ def _placed_lines(block: _Element) -> list[_Element]:
     return [line for _, line in sorted(placed, key=lambda pair: pair[0])]
 
 
-@dataclass(slots=True)
-class _Walk:
-    """One block of code; ``_rows`` are its elements that are lines of their own."""
+def _text_of(block: _Element) -> str:
+    """Return the text of an element: each row on lines of its own, gutters left out."""
+    gutters = {
+        element for element in block.iterdescendants("*") if element.tag in _LEFT_OUT or _is_gutter(element)
+    }
+    rows = _rows_of(block, gutters)
+    gutters |= _row_numbers(rows)
+    text, starts = _CodeLines(block), list[int]()
+    holders = {row.getparent() for row in rows}
+    walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
+    for event, element in walk:
+        if event == "start" and element in gutters:
+            walk.skip_subtree()  # its end comes all the same, with what follows it
+        elif event == "start":
+            if element in rows:
+                text.end_line()
+                starts.append(len(text.parts))
+            text.parts += ["\n"] if element.tag == "br" else []
+            text.add(element.text, between_rows=element in holders)
+        else:
+            if event == "end" and element in rows and element not in gutters:
+                text.end_line(empty=len(text.parts) == starts.pop())
+            if element is not block:
+                text.add(element.tail, between_rows=element.getparent() in holders)
+    return "".join(text.parts)
 
-    block: _Element
-    _rows: set[_Element] = field(default_factory=set)
-    _holders: set[_Element] = field(default_factory=set)  # around rows
-    _gutters: set[_Element] = field(default_factory=set)
-    _parts: list[str] = field(default_factory=list)
-    _row_start: int = 0
-    _flows: bool = False  # line ends of the source are none
 
-    def text(self) -> str:
-        self._flows = self.block.tag == "code" and "white-space" not in self.block.get("style", "")
-        self._flows = self._flows and self.block.find(".//br") is not None
-        self._find_gutters()
-        self._find_rows()
-        self._find_row_numbers()
-        walk = etree.iterwalk(self.block, events=("start", "end", "comment", "pi"))
-        for event, element in walk:
-            if event == "start":
-                if element in self._gutters:
-                    walk.skip_subtree()  # its end comes all the same, with what follows it
-                    continue
-                if element.tag == "br" or (element in self._rows and not self._at_line_start()):
-                    self._parts.append("\n")
-                if element in self._rows:
-                    self._row_start = len(self._parts)
-                self._add(element.text, element)
-                continue
-            if element in self._rows and (len(self._parts) == self._row_start or not self._at_line_start()):
-                self._parts.append("\n")
-            if element is not self.block:
-                self._add(element.tail, element.getparent())
-        return "".join(self._parts)
+class _CodeLines:
+    """The text of a block of code as it is gathered."""
 
-    def _add(self, text: str | None, holder: _Element | None) -> None:
+    def __init__(self, block: _Element) -> None:
+        self.parts: list[str] = []
+        # whether line ends of the source are none
+        self._flows = block.tag == "code" and "white-space" not in block.get("style", "")
+        self._flows = self._flows and block.find(".//br") is not None
+
+    def add(self, text: str | None, *, between_rows: bool) -> None:
         """Add a text; blank ones between rows are no lines."""
-        if not text:
-            return
-        if text.isspace() and holder is not None and holder in self._holders:
+        if not text or (between_rows and text.isspace()):
             return
         if self._flows:
             text = _SPACES.sub(" ", text)
-            text = text.lstrip(" ") if self._at_line_start() else text
-        self._parts.append(text)
+            text = text.lstrip(" ") if self._at_line_start else text
+        self.parts += [text] if text else []
 
+    def end_line(self, *, empty: bool = False) -> None:
+        """End the open line, and an ``empty`` one in any case."""
+        if empty or not self._at_line_start:
+            self.parts.append("\n")
+
+    @property
     def _at_line_start(self) -> bool:
-        last = next((part for part in reversed(self._parts) if part), "\n")
-        return last.endswith("\n")
+        return not self.parts or self.parts[-1].endswith("\n")
 
-    def _find_gutters(self) -> None:
-        inner = self.block.iterdescendants("*")
-        self._gutters.update(one for one in inner if one.tag in _LEFT_OUT or _is_gutter(one))
 
-    def _find_rows(self) -> None:
-        """Find the rows: those that hold no other ones."""
-        inner = [one for one in self.block.iterdescendants("*") if one not in self._gutters]
-        containers = self._find_containers(inner)
-        rows = {one for one in inner if one.tag in _ROWS and one not in containers}
-        if "\n" not in "".join(map(str, self.block.itertext("*"))).strip("\n"):
-            rows |= {one for one in inner if one.tag not in _ROWS and _LINE.search(one.get("class", ""))}
-            codes = list(self.block.iterchildren("code"))
-            rows |= set(codes if len(codes) > 1 else [])
-        inside: set[_Element] = set()
-        for element in inner:
-            above = element.getparent()
-            if above is not None and above in inside:
-                inside.add(element)
-            elif element in rows:
-                inside.add(element)
-                self._rows.add(element)
-                if above is not None:
-                    self._holders.add(above)
+def _rows_of(block: _Element, gutters: set[_Element]) -> dict[_Element, bool]:
+    """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
+    has_line_ends = "\n" in "".join(map(str, block.itertext("*"))).strip("\n")
+    codes = [] if has_line_ends else list(block.iterchildren("code"))
+    passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
+    for element in block.iterdescendants("*"):
+        above, is_line = element.getparent(), _LINE.search(element.get("class", "")) is not None
+        if above in rows or above in in_row:
+            in_row.add(element)
+        if element in passed or above in passed:  # what stands in a line is in it
+            passed.add(element)
+            continue
+        is_named = (
+            not has_line_ends and element not in in_row and (is_line or (len(codes) > 1 and element in codes))
+        )
+        if element.tag in _ROWS or is_named:
+            rows[element] = element not in in_row
+            if is_line or is_named:
+                passed.add(element)
+    return rows
 
-    def _find_containers(self, inner: list[_Element]) -> set[_Element]:
-        """Return the elements that hold several rows, and those around them."""
-        containers: set[_Element] = set()
-        for element in reversed(inner):  # children before their parents
-            if element not in containers:
-                if _LINE.search(element.get("class", "")):
-                    continue
-                rows = (str(child.tag) for child in element.iterchildren(*_ROWS) if child not in self._gutters)
-                if max(Counter(rows).values(), default=0) < 2:
-                    continue
-                containers.add(element)
-            if (above := element.getparent()) is not None:
-                containers.add(above)
-        return containers
 
-    def _find_row_numbers(self) -> None:
-        """Find the elements that number rows without saying so in their class."""
-        firsts = [(next(iter(row), None), row) for row in self.block.iterdescendants("*") if row in self._rows]
-        numbered = [
-            first
-            for first, row in firsts
-            if first is not None and not (row.text or "").strip() and len(row) > 1 and _holds_number(first)
-        ]
-        numbers = [int("".join(map(str, first.itertext("*"))).strip(" .:|\n\t")) for first in numbered]
-        rising = all(after == before + 1 for before, after in pairwise(numbers))
-        if len(numbers) > 1 and rising and len(numbers) >= MIN_NUMBERED_SHARE * len(firsts):
-            self._gutters.update(numbered)
+def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
+    """Return the elements that number rows without saying so in their class."""
+    firsts = [(row, next(iter(row), None)) for row, is_outermost in rows.items() if is_outermost]
+    numbered = [
+        first
+        for row, first in firsts
+        if first is not None and not (row.text or "").strip() and len(row) > 1 and _holds_number(first)
+    ]
+    numbers = [int("".join(map(str, first.itertext("*"))).strip(" .:|\n\t")) for first in numbered]
+    rising = all(after == before + 1 for before, after in pairwise(numbers))
+    is_numbering = len(numbers) > 1 and rising and len(numbers) >= MIN_NUMBERED_SHARE * len(firsts)
+    return set(numbered) if is_numbering else set()
 
 
 def _is_gutter(element: _Element) -> bool:
@@ -175,7 +157,7 @@ def _is_gutter(element: _Element) -> bool:
     if not (hidden or element.tag == "td"):
         return False
     text = "".join(map(str, element.itertext("*")))
-    if _LINE_NUMBERS.fullmatch(text) is None:
+    if _LINE_NUMBERS.fullmatch(text.strip()) is None:
         return False
     return hidden or (element.getnext() is not None and element.getprevious() is None)
 
@@ -267,12 +249,12 @@ _NUMBERS = re.compile(r"[\s\d]*")
 
 
 def is_verse(element: _Element) -> bool:
-    """Tell whether a ``pre`` holds a poem and no code."""
+    """Return True if a ``pre`` holds a poem and no code."""
     return _VERSE.search(element.get("class", "")) is not None
 
 
 def is_code(nodes: Nodes, index: int) -> bool:
-    """Tell whether an element is a block of code: a ``pre``, or what a highlighter makes of one."""
+    """Return True if an element is a block of code: a ``pre``, or what a highlighter makes of one."""
     element, tag = nodes.elements[index], nodes.tags[index]
     if tag == "pre":
         below = range(index + 1, nodes.ends[index])
@@ -288,7 +270,7 @@ def is_code(nodes: Nodes, index: int) -> bool:
 
 
 def _is_block_of_code(nodes: Nodes, index: int) -> bool:
-    """Tell whether a ``code`` without a ``pre`` is a block: it keeps its lines, or stands alone and has some."""
+    """Return True if a ``code`` without a ``pre`` is a block: it keeps its lines, or stands alone and has some."""
     alone = _stands_alone(nodes, index)
     element = nodes.elements[index]
     style = element.get("style", "")
@@ -306,28 +288,20 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
 
 
 def _stands_alone(nodes: Nodes, index: int) -> bool:
-    """Tell whether the line that an inline element stands in holds nothing else, and is no heading or cell."""
-    block = _block_around(nodes, index)
+    """Return True if the line that an inline element stands in holds nothing else, and is no heading or cell."""
+    block, end = _block_around(nodes, index), nodes.ends[index]
     if nodes.tags[block] in _ONE_LINE or nodes.links[index] >= 0:
         return False
-    end = nodes.ends[index]
-    for one in range(index - 1, max(block, index - _MAX_NEAR) - 1, -1):
-        if nodes.tags[one] is TEXT and _block_around(nodes, one) == block:
-            return False
-        if nodes.tags[one] is TEXT or nodes.tags[one] not in INLINE:
-            break
-    else:
-        return False
-    for one in range(end, min(nodes.ends[block], end + _MAX_NEAR)):
-        if nodes.tags[one] is TEXT:
-            return False
-        if nodes.tags[one] not in INLINE:
-            break
-    return True
+    before = range(index - 1, max(block, index - _MAX_NEAR) - 1, -1)
+    last = next((one for one in before if nodes.tags[one] is TEXT or nodes.tags[one] not in INLINE), -1)
+    behind = range(end, min(nodes.ends[block], end + _MAX_NEAR))
+    following = next((one for one in behind if nodes.tags[one] is TEXT or nodes.tags[one] not in INLINE), -1)
+    is_first = last >= 0 and (nodes.tags[last] is not TEXT or _block_around(nodes, last) != block)
+    return is_first and (following < 0 or nodes.tags[following] is not TEXT)
 
 
 def _holds_editor_lines(nodes: Nodes, index: int) -> bool:
-    """Tell whether all that stands right in an element are the lines of an editor."""
+    """Return True if all that stands right in an element are the lines of an editor."""
     one = 0
     for one in nodes.children(index):
         if nodes.tags[one] != "div" or not EDITOR_LINE.search(nodes.elements[one].get("class", "")):
@@ -361,7 +335,7 @@ def code_of(element: _Element) -> Code | None:
 
 
 def _is_numbered_code(nodes: Nodes, table: int) -> bool:
-    """Tell whether a table is one row: a cell of line numbers, a cell with a ``pre``."""
+    """Return True if a table is one row: a cell of line numbers, a cell with a ``pre``."""
     cells = [one for one in range(table, nodes.ends[table]) if nodes.tags[one] in ("td", "th")]
     if len(cells) != 2 or nodes.ends[cells[0]] > cells[1]:
         return False

@@ -27,7 +27,7 @@ _HINT = re.compile(
 _BACK = re.compile(
     r"[\s↩︎↵⤴^↑⏎🔙\ufe0e\[\]().:a-z\d*†‡§]{0,12}|back|return|jump (?:up|back)|go back.{0,20}", re.IGNORECASE
 )
-_SAYING = ("class", "id", "role", "rel", "epub:type")
+_NAMING = ("class", "id", "role", "rel", "epub:type")
 _NOTE_HOLDERS = frozenset({"li", "p", "div", "dd", "aside", "section", "blockquote"})
 
 
@@ -52,31 +52,45 @@ def footnotes_of(page: Page) -> Footnotes:
     brackets or with a class that says so. Where no note is linked, raised numbers refer to notes that begin so.
 
     Example:
-        >>> found = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
-        >>> found.marks, found.notes
+        >>> footnotes = footnotes_of(Page.parse("", "<p>A<sup><a href=#n1>1</a></sup><ol><li id=n1>Note</ol>"))
+        >>> footnotes.marks, footnotes.notes
         ({3: '1'}, {7: '1'})
+        >>> footnotes_of(Page.parse("", "<p>It sails.<sup>1</sup><p><sup>1</sup> Since May.")).left_out
+        {6}
     """
-    found = _referred(page)
-    found.sidenotes, again = sidenotes_of(page, found.marks, found.notes)
-    found.left_out |= again
-    return found
-
-
-def _referred(page: Page) -> Footnotes:
-    nodes, found = page.nodes, Footnotes()
-    leads = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
-    references = [(index, fragment) for index, fragment in leads if fragment]
+    nodes, footnotes = page.nodes, Footnotes()
+    links = [(index, _fragment(page, nodes.elements[index])) for index in _links(nodes)]
+    references = [(index, fragment) for index, fragment in links if fragment]
     raised = "sup" in nodes.tags
-    if not (references or raised) or len(references) > MAX_REFERENCES:
-        return found
-    until = list(accumulate(map(len, nodes.texts), initial=0))
-    _add_linked_notes(page, references, found, until)
-    if raised and not found.notes:
-        found.marks, found.notes, found.left_out = bare_notes(nodes, until)
-    return found
+    if (references or raised) and len(references) <= MAX_REFERENCES:
+        until = list(accumulate(map(len, nodes.texts), initial=0))
+        _add_linked(page, references, until, footnotes)
+        if raised and not footnotes.notes:
+            _add_bare(nodes, until, footnotes)
+    _add_sidenotes(page, footnotes)
+    return footnotes
 
 
-def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Footnotes, until: list[int]) -> None:
+def _tie(nodes: Nodes, labels: dict[int, str], footnotes: Footnotes) -> None:
+    """Keep the notes that hold no other note, each label once, and the references before them."""
+    end, notes = -1, dict[str, int]()
+    for note in sorted(labels):
+        if note >= end and labels[note] not in notes:
+            notes[labels[note]] = note
+            end = nodes.ends[note]
+    footnotes.notes = {note: label for label, note in notes.items()}
+    inside = {index for note in footnotes.notes for index in range(note, nodes.ends[note])}
+    footnotes.marks = {
+        mark: label
+        for mark, label in footnotes.marks.items()
+        if mark < notes.get(label, -1) and mark not in inside
+    }
+
+
+# --- references that are links
+
+
+def _add_linked(page: Page, references: list[tuple[int, str]], until: list[int], footnotes: Footnotes) -> None:
     nodes = page.nodes
     labelled = [(index, fragment, label) for index, fragment in references if (label := _label(nodes, index))]
     targets = _targets(nodes, {fragment for _, fragment, _ in labelled}) if labelled else {}
@@ -84,10 +98,10 @@ def _add_linked_notes(page: Page, references: list[tuple[int, str]], found: Foot
     labels: dict[int, str] = {}  # by note
     for index, fragment, label in labelled:
         if (note := notes.get(fragment, -1)) > index:
-            found.marks[_mark(nodes, index)] = labels.setdefault(note, label)
-    _keep_separate_notes(nodes, labels, found)
-    for note in found.notes:
-        _leave_out_labels(page, note, found, until)
+            footnotes.marks[_mark(nodes, index)] = labels.setdefault(note, label)
+    _tie(nodes, labels, footnotes)
+    for note in footnotes.notes:
+        _leave_out_labels(page, note, footnotes, until)
 
 
 def _links(nodes: Nodes) -> list[int]:
@@ -103,10 +117,8 @@ def _compiled_fragments(core: Any) -> Any:
 def _fragment(page: Page, link: _Element) -> str:
     """Return the fragment of a link inside the page; empty for other links."""
     address = link.get("href", "").strip()
-    own, sign, fragment = address.partition("#")
-    if not sign or not fragment:
-        return ""
-    return fragment if not own or page.absolute(own) == page.url.partition("#")[0] else ""
+    own, _, fragment = address.partition("#")
+    return fragment if fragment and (not own or page.absolute(own) == page.url.partition("#")[0]) else ""
 
 
 def _targets(nodes: Nodes, wanted: set[str]) -> dict[str, int]:
@@ -122,25 +134,21 @@ def _targets(nodes: Nodes, wanted: set[str]) -> dict[str, int]:
 def _label(nodes: Nodes, link: int) -> str:
     """Return the label of a reference; empty if the link is none."""
     text = "".join(nodes.texts[link : nodes.ends[link]])
-    found = _LABEL.fullmatch(text) if len(text) < 12 else None
-    if found is None:
+    label = _LABEL.fullmatch(text) if len(text) < 12 else None
+    if label is None:
         return ""
-    around = nodes.elements[nodes.parents[link]]
-    raised = "sup" in (nodes.tags[nodes.parents[link]], *nodes.tags[link : nodes.ends[link]])
-    bracketed = text.strip()[:1] in ("[", "(") and found.group(1).isdecimal()
-    element = nodes.elements[link]
-    says = " ".join(one.get(name, "") for one in (element, around) for name in _SAYING)
-    return found.group(1) if raised or bracketed or _HINT.search(says) else ""
+    parent = nodes.parents[link]
+    raised = "sup" in (nodes.tags[parent], *nodes.tags[link : nodes.ends[link]])
+    bracketed = text.strip()[:1] in ("[", "(") and label[1].isdecimal()
+    names = " ".join(nodes.elements[index].get(name, "") for index in (link, parent) for name in _NAMING)
+    return label[1] if raised or bracketed or _HINT.search(names) else ""
 
 
 def _mark(nodes: Nodes, link: int) -> int:
     """Return the node that stands for a reference: its ``sup`` if there is nothing else in it, or the link."""
     parent = nodes.parents[link]
-    if nodes.tags[parent] in ("sup", "span"):
-        outside = [*nodes.texts[parent:link], *nodes.texts[nodes.ends[link] : nodes.ends[parent]]]
-        if not "".join(outside).strip(" []()"):
-            return parent
-    return link
+    outside = [*nodes.texts[parent:link], *nodes.texts[nodes.ends[link] : nodes.ends[parent]]]
+    return parent if nodes.tags[parent] in ("sup", "span") and not "".join(outside).strip(" []()") else link
 
 
 def _note_at(nodes: Nodes, target: int, until: list[int]) -> int:
@@ -158,35 +166,23 @@ def _note_at(nodes: Nodes, target: int, until: list[int]) -> int:
     return note if 0 < until[nodes.ends[note]] - until[note] <= MAX_NOTE_CHARACTERS else -1
 
 
-def _keep_separate_notes(nodes: Nodes, labels: dict[int, str], found: Footnotes) -> None:
-    """Keep notes that hold no other note, each label once; take back the references to the others."""
-    last_end, taken = -1, set[str]()
-    for note in sorted(labels):
-        if note >= last_end and labels[note] not in taken:
-            found.notes[note] = labels[note]
-            taken.add(labels[note])
-            last_end = nodes.ends[note]
-    found.marks = {index: label for index, label in found.marks.items() if label in taken}
-    inside = {index for note in found.notes for index in range(note, nodes.ends[note]) if index in found.marks}
-    for index in inside:
-        del found.marks[index]
-
-
-def _leave_out_labels(page: Page, note: int, found: Footnotes, until: list[int]) -> None:
-    """Mark the label at the beginning of a note and its links back to the text."""
-    nodes, label = page.nodes, found.notes[note]
-    index = note + 1
+def _leave_out_labels(page: Page, note: int, footnotes: Footnotes, until: list[int]) -> None:
+    """Leave out the label at the beginning of a note and its links back to the text."""
+    nodes, index = page.nodes, note + 1
     while index < nodes.ends[note]:
         end = nodes.ends[index]
-        size, begins = until[end] - until[index], until[index] == until[note]
-        text = "".join(nodes.texts[index:end]) if size < MAX_LABEL_CHARACTERS else ""
+        short = until[end] - until[index] < MAX_LABEL_CHARACTERS
+        text = "".join(nodes.texts[index:end]) if short else ""
         is_link_back = nodes.links[index] == index and bool(_fragment(page, nodes.elements[index]))
-        is_label = begins and size > 0 and text.strip("[]().:^ \xa0") == label
+        is_label = until[index] == until[note] and text.strip("[]().:^ \xa0") == footnotes.notes[note]
         if (is_link_back and _BACK.fullmatch(text)) or (is_label and nodes.tags[index] in INLINE):
-            found.left_out.add(index)
+            footnotes.left_out.add(index)
             index = end
         else:
             index += 1
+
+
+# --- references that are raised numbers
 
 
 MAX_RAISED = 3_000
@@ -195,29 +191,25 @@ _BEFORE_A_MARK = re.compile(r"(?:[^\W\d_]{3,}|[.,;:!?…\"'”’»)\]。，！�
 _BARE_NOTE_HOLDERS = frozenset({"p", "div", "li", "dd"})
 
 
-def bare_notes(nodes: Nodes, until: list[int]) -> tuple[dict[int, str], dict[int, str], set[int]]:
-    """Return the labels of marks and of notes by their nodes, and the nodes of the labels in the notes.
-
-    ``until`` says how many characters the page has before each node.
-
-    Example:
-        >>> nodes = Page.parse("", "<p>It sails.<sup>1</sup><p><sup>1</sup> Since May.").nodes
-        >>> bare_notes(nodes, [0, 0, 0, 9, 9, 10, 10, 10, 11, 22])
-        ({3: '1'}, {5: '1'}, {6})
-    """
+def _add_bare(nodes: Nodes, until: list[int], footnotes: Footnotes) -> None:
+    """Add raised numbers in a text, and notes that begin with the same or are items of a list beside the text."""
     raised = [(index, label) for index, label in _raised(nodes) if nodes.links[index] < 0]
     if not raised or len(raised) > MAX_RAISED:
-        return {}, {}, set()
-    marks: dict[str, list[int]] = {}
-    notes: list[tuple[int, str, int]] = list(_beside(nodes))
+        return
+    signs: dict[int, int] = {}  # by note, the node of its label
+    labels = dict(_items_beside(nodes))
     for index, label in raised:
         block = block_around(nodes, index)
         if until[block] < until[index]:
             if _BEFORE_A_MARK.search(_text_before(nodes, index)):
-                marks.setdefault(label, []).append(index)
+                footnotes.marks[index] = label
         elif nodes.tags[block] in _BARE_NOTE_HOLDERS and until[nodes.ends[block]] > until[nodes.ends[index]]:
-            notes.append((block, label, index))
-    return _paired(marks, sorted(notes), nodes)
+            labels.setdefault(block, label)
+            signs.setdefault(block, index)
+    first = {label: mark for mark, label in reversed(footnotes.marks.items())}
+    marked = {note: label for note, label in labels.items() if first.get(label, note) < note}
+    _tie(nodes, marked, footnotes)
+    footnotes.left_out |= {signs[note] for note in footnotes.notes if note in signs}
 
 
 def _raised(nodes: Nodes) -> Iterator[tuple[int, str]]:
@@ -225,22 +217,18 @@ def _raised(nodes: Nodes) -> Iterator[tuple[int, str]]:
     for index, tag in enumerate(nodes.tags):
         if tag == "sup":
             end = nodes.ends[index]
-            found = _BARE_LABEL.fullmatch("".join(nodes.texts[index:end])) if end - index < 5 else None
-            if found is not None and "a" not in nodes.tags[index:end]:
-                yield index, found.group(1)
+            label = _BARE_LABEL.fullmatch("".join(nodes.texts[index:end])) if end - index < 5 else None
+            if label is not None and "a" not in nodes.tags[index:end]:
+                yield index, label[1]
 
 
-def _beside(nodes: Nodes) -> Iterator[tuple[int, str, int]]:
-    """Yield the items of numbered lists beside the text, with their numbers and themselves."""
+def _items_beside(nodes: Nodes) -> Iterator[tuple[int, str]]:
+    """Yield the items of numbered lists beside the text, with their numbers."""
     for index, tag in enumerate(nodes.tags):
-        above = nodes.parents[index]
-        if tag == "ol" and nodes.tags[above] == "aside":
-            number, item = first_number(nodes.elements[index]), index + 1
-            while item < nodes.ends[index]:
-                if nodes.tags[item] == "li":
-                    yield item, str(number), item
-                    number += 1
-                item = nodes.ends[item]
+        if tag == "ol" and nodes.tags[nodes.parents[index]] == "aside":
+            items = (child for child in nodes.children(index) if nodes.tags[child] == "li")
+            for number, item in enumerate(items, first_number(nodes.elements[index])):
+                yield item, str(number)
 
 
 def _text_before(nodes: Nodes, index: int) -> str:
@@ -251,20 +239,7 @@ def _text_before(nodes: Nodes, index: int) -> str:
     return nodes.texts[before][-20:]
 
 
-def _paired(
-    marks: dict[str, list[int]], notes: list[tuple[int, str, int]], nodes: Nodes
-) -> tuple[dict[int, str], dict[int, str], set[int]]:
-    """Return marks and notes of the labels that have both, a mark first; no note holds another."""
-    marked, noted, labels = dict[int, str](), dict[int, str](), set[int]()
-    end = 0
-    for note, label, sign in notes:
-        before = [mark for mark in marks.get(label, []) if mark < note]
-        if before and note >= end and label not in noted.values():
-            marked.update(dict.fromkeys(before, label))
-            noted[note] = label
-            labels |= {sign} - {note}
-            end = nodes.ends[note]
-    return marked, noted, labels
+# --- notes beside the text
 
 
 _SIDE_LABEL = re.compile(r"[\s\[(]*(?:\d{1,3}|[*†‡§¶⊕]{1,3})[\])}:.]*\s*")  # that a note begins with
@@ -272,37 +247,34 @@ _HINTS = ("sidenote", "side-note", "marginnote", "margin-note")
 _NAME = re.compile(rf"(?:^|\s)(?:{'|'.join(_HINTS)})(?:\s|$)", re.IGNORECASE)
 
 
-def sidenotes_of(page: Page, marks: dict[int, str], notes: dict[int, str]) -> tuple[dict[int, str], set[int]]:
-    """Return the labels of the sidenotes of a page by their nodes, and those that a footnote says again.
-
-    ``marks`` and ``notes`` are the labels of its references and of its footnotes by their nodes.
-
-    Example:
-        >>> page = Page.parse("", "<p>It sails.<span class=sidenote>Since May.</span>")
-        >>> sidenotes_of(page, {}, {})
-        ({3: '1'}, set())
-    """
-    nodes = page.nodes
-    taken = {*marks.values(), *notes.values()}
-    labels = (str(number) for number in count(1) if str(number) not in taken)
-    found, again, end = dict[int, str](), set[int](), 0
-    ends_of_marks = {nodes.ends[mark] for mark in marks}
-    for index in _named(nodes):
-        if index < end or not 0 < sum(page.characters[index : nodes.ends[index]]) <= MAX_NOTE_CHARACTERS:
+def _add_sidenotes(page: Page, footnotes: Footnotes) -> None:
+    """Add the notes beside the text, with numbers of their own; what a footnote says again is left out."""
+    nodes, end = page.nodes, 0
+    labels = {*footnotes.marks.values(), *footnotes.notes.values()}
+    free = (str(number) for number in count(1) if str(number) not in labels)
+    ends_of_marks = {nodes.ends[mark] for mark in footnotes.marks}
+    for index in hinted(nodes, _hints):
+        if index < end or nodes.tags[index] is TEXT or not _NAME.search(nodes.elements[index].get("class", "")):
             continue
-        end = nodes.ends[index]
-        if index in ends_of_marks:
-            again.add(index)
-        elif index not in notes:
-            found[index] = next(labels)
-    return found, again
+        if 0 < sum(page.characters[index : nodes.ends[index]]) <= MAX_NOTE_CHARACTERS:
+            end = nodes.ends[index]
+            if index in ends_of_marks:
+                footnotes.left_out.add(index)
+            elif index not in footnotes.notes:
+                footnotes.sidenotes[index] = next(free)
+
+
+@lru_cache(maxsize=1)
+def _hints(core: Any) -> Any:
+    return core.Hints({}, {"class": _HINTS})
 
 
 def without_label(note: list[Inline]) -> list[Inline]:
     """Return the pieces of a note without the number or sign that they begin with."""
-    first = next((number for number, one in enumerate(note) if isinstance(one, Text) and one.text.strip()), -1)
-    piece = note[first] if first >= 0 else None
-    return note[first + 1 :] if isinstance(piece, Text) and _SIDE_LABEL.fullmatch(piece.text) else note
+    for number, piece in enumerate(note):
+        if isinstance(piece, Text) and piece.text.strip():
+            return note[number + 1 :] if _SIDE_LABEL.fullmatch(piece.text) else note
+    return note
 
 
 def without_number(line: list[Inline]) -> list[Inline]:
@@ -310,16 +282,3 @@ def without_number(line: list[Inline]) -> list[Inline]:
     last = line[-1]
     is_number = isinstance(last, Text) and last.style == "sup" and _SIDE_LABEL.fullmatch(last.text)
     return line[:-1] if is_number else line
-
-
-def _named(nodes: Nodes) -> list[int]:
-    return [
-        index
-        for index in hinted(nodes, _hints)
-        if nodes.tags[index] != TEXT and _NAME.search(nodes.elements[index].get("class", ""))
-    ]
-
-
-@lru_cache(maxsize=1)
-def _hints(core: Any) -> Any:
-    return core.Hints({}, {"class": _HINTS})

@@ -9,7 +9,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from denoise_crawler.demo.replies import Reply, respond
+from .replies import Reply, respond
 
 HOST = "127.0.0.1"
 DETAIL = "/content/view/"

@@ -9,26 +9,11 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-BOT_NAME = "denoise_demo"
-SPIDER_MODULES = ["denoise_crawler.spiders"]
-ADDONS = {"denoise_crawler.Addon": 300}
-EXTENSIONS = {"denoise_crawler.demo.settings.StatsFile": 0}
-REMOTE_CONTROL_ENABLED = False
-TELNETCONSOLE_ENABLED = False
-LOG_LEVEL = "INFO"
-CONCURRENT_ITEMS = 4  # a page has one item
-
-DENOISE_DELAY_MIN = 0.05
-DENOISE_DELAY_MAX = 0.2
-
-
-# --- an extension that writes the stats of a crawl to a file
-
-SETTING = "DENOISE_STATS_FILE"
+SETTING = "STATS_FILE"
 
 
 class StatsFile:
-    """An extension that writes all stats as JSON to the file that ``DENOISE_STATS_FILE`` names."""
+    """An extension that writes all stats as JSON to the file that ``STATS_FILE`` names."""
 
     def __init__(self, crawler: Crawler, path: Path) -> None:
         self._crawler, self._path = crawler, path
@@ -44,3 +29,16 @@ class StatsFile:
 
     def _write(self) -> None:
         self._path.write_text(json.dumps(self._crawler.stats.get_stats(), default=str), encoding="utf-8")
+
+
+BOT_NAME = "denoise_demo"
+SPIDER_MODULES = ["denoise_crawler.spiders"]
+ADDONS = {"denoise_crawler.Addon": 300}
+EXTENSIONS = {StatsFile: 0}
+REMOTE_CONTROL_ENABLED = False
+TELNETCONSOLE_ENABLED = False
+LOG_LEVEL = "INFO"
+CONCURRENT_ITEMS = 4  # a page has one item
+
+DENOISE_DELAY_MIN = 0.05
+DENOISE_DELAY_MAX = 0.2

@@ -10,8 +10,8 @@ from html import escape
 from importlib import resources
 from urllib.parse import parse_qs
 
-from denoise_crawler.demo import pages
-from denoise_crawler.demo.articles import (
+from . import pages
+from .articles import (
     ABOUT,
     LOCALES,
     SECTIONS,
@@ -26,7 +26,7 @@ from denoise_crawler.demo.articles import (
     newest,
     seeded_number,
 )
-from denoise_crawler.demo.pages import Frame, article_page, charset_of, period_of, render_in_frame, slideshow_page
+from .pages import Frame, article_page, charset_of, period_of, render_in_frame, slideshow_page
 
 __all__ = ["Article", "Reply", "article_path", "articles", "gold_text", "respond"]
 

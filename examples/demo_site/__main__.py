@@ -1,4 +1,4 @@
-"""``python -m denoise_crawler.demo``: crawls the bundled site and shows the result."""
+"""``python -m examples.demo_site``: crawls the bundled site and shows the result."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from textwrap import shorten
 from typing import Any
 from urllib.parse import urlsplit
 
-from denoise_crawler.demo.replies import respond
-from denoise_crawler.demo.server import DemoServer
-from denoise_crawler.demo.settings import SETTING
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 
+from .replies import respond
+from .server import DemoServer
+from .settings import SETTING
+
 _SHOWN_LINES = 3
+_ROOT = Path(__file__).resolve().parents[len(__package__.split("."))]
 
 
 def main() -> int:
     """Run the demonstration; return the exit code of the crawl."""
-    parser = argparse.ArgumentParser(prog="python -m denoise_crawler.demo", description=main.__doc__)
+    parser = argparse.ArgumentParser(prog="python -m examples.demo_site", description=main.__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for what comes out")
     folder = parser.parse_args().output.resolve()
     for name in ("items.jsonl", "store.sqlite", "stats.json", "crawl.log"):
@@ -46,7 +48,8 @@ def _crawl(server: DemoServer, folder: Path) -> int:
     command = [sys.executable, "-m", "scrapy", "crawl", "msn_news"]
     command += ["-a", f"start_url={server.url}/", "-a", "detail_url=", "-O", str(folder / "items.jsonl")]
     command += ["-s", f"DENOISE_STORE={folder / 'store.sqlite'}", "-s", f"{SETTING}={folder / 'stats.json'}"]
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "denoise_crawler.demo.settings"}
+    path = os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, "SCRAPY_SETTINGS_MODULE": f"{__package__}.settings"}
     with (folder / "crawl.log").open("w", encoding="utf-8") as log:
         crawl = subprocess.Popen(command, stderr=log, cwd=folder, env=environment)  # noqa: S603
         try:

@@ -20,10 +20,10 @@ from scrapy import Item
 from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 
+from denoise_crawler.crawl.pickled import class_path
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_items import class_path
 from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 
@@ -45,7 +45,7 @@ class FillResult(NamedTuple):
     wrote: bool
 
 
-class ItemFiller:
+class ItemWriter:
     """Fills the empty fields of items. The settings name the fields; values that an item has stay."""
 
     def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:
@@ -78,16 +78,7 @@ class ItemFiller:
 
     def has_text(self, item: Any) -> bool:
         """Return True if ``item`` has a text."""
-        return not _is_empty(self.text_of(item))
-
-    def text_of(self, item: Any) -> Any:
-        """Return the text of ``item``: a string, or what its field holds."""
-        return self._value(item, self._targets_of(item)["text"])
-
-    def with_text(self, item: Any, text: Any) -> Any:
-        """Return ``item``, or a copy if its class is frozen, with another text."""
-        target = self._targets_of(item)["text"]
-        return self._set(item, "text", target, text, self._value(item, target))[0]
+        return not _is_empty(self._value(item, self._targets_of(item)["text"]))
 
     def can_fill(self, item: Any) -> bool:
         """Return True if ``item`` has an empty field to fill. Log once if its class has none for the text."""

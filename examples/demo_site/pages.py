@@ -13,7 +13,9 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from denoise_crawler.demo.articles import (
+from denoise_crawler.errors import needs
+
+from .articles import (
     ADS,
     FOOTER,
     LOCALES,
@@ -34,7 +36,6 @@ from denoise_crawler.demo.articles import (
     slideshow_path,
     slideshows,
 )
-from denoise_crawler.errors import needs
 
 with needs("commands"):
     from jinja2 import Environment, PackageLoader, StrictUndefined

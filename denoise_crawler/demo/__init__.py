@@ -1,1 +1,0 @@
-"""A bundled fictional news site and its loopback server."""

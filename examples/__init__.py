@@ -1,0 +1,1 @@
+"""Examples: a fictional news site, a project for scrapyd, a notebook."""
