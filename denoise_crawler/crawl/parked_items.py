@@ -145,13 +145,15 @@ class WaitingItems:
         if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
             return False
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
-        with self._report.isolate_step("keep an item that cannot be read"):
+        try:
             self.unreadable.touch(0o600)
             with self.unreadable.open("a") as lines:
                 lines.write(json.dumps(row) + "\n")
-            self._store.note_gone(parked)
-            return True
-        return False
+        except OSError as failure:
+            self._store.report(failure)
+            return False
+        self._store.note_gone(parked)
+        return True
 
     @property
     def unreadable(self) -> Path:
