@@ -10,27 +10,23 @@ from dataclasses import dataclass, field
 from time import perf_counter, thread_time
 from typing import Any
 
-from denoise_crawler.crawl.item_fate import ItemFate
-from denoise_crawler.crawl.middleware import ResponseSources
-from denoise_crawler.crawl.page_cleaner import PageCleaner
-from denoise_crawler.crawl.parking import WaitingItems
+from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
+from denoise_crawler.crawl.parked_items import WaitingItems
+from denoise_crawler.crawl.response_pages import ResponsePages
 from denoise_crawler.crawl.sites import Sites
+from denoise_crawler.crawl.warmup import WarmupQueue
 
 # What the add-on does on the event loop, by the methods that do it.
 STAGES: dict[tuple[type, str], str] = {
-    (ResponseSources, "source_of"): "page",
-    (PageCleaner, "learn"): "parse and learn",
-    (PageCleaner, "clean"): "judge and write",
-    (WaitingItems, "park"): "park",
-}
-WAITING_STAGES: dict[tuple[type, str], str] = {
-    (ItemFate, "take"): "take",
-    (Sites, "save"): "save",
+    (ResponsePages, "of"): "page",
+    (Sites, "learn"): "parse and learn",
+    (Sites, "clean"): "judge and write",
     (Sites, "save_all"): "save",
-    (ItemFate, "fill"): "fill",
-    (ItemFate, "_on_spider_opened"): "_on_spider_opened",
-    (ItemFate, "_on_engine_stopped"): "_on_engine_stopped",
+    (WaitingItems, "park"): "park",
+    (CrawlDenoiser, "_on_spider_opened"): "_on_spider_opened",
+    (CrawlDenoiser, "_on_engine_stopped"): "_on_engine_stopped",
 }
+WAITING_STAGES: dict[tuple[type, str], str] = {(WarmupQueue, "waits"): "take"}
 ENDING = "(the end of the crawl)"
 
 
@@ -75,14 +71,14 @@ class Meter:
             self._time(owner, name, stage)
         for (owner, name), stage in WAITING_STAGES.items():
             self._time_steps(owner, name, stage)
-        self._time_each(WaitingItems, "release", "release")
-        sources_of = ResponseSources.__init__
+        self._time_each(WaitingItems, "_release_page", "release")
+        pages_of = ResponsePages.__init__
 
-        def begin(sources: ResponseSources, fate: ItemFate, response: Any, crawler: Any) -> None:
+        def begin(pages: ResponsePages, response: Any, *arguments: Any) -> None:
             _cause.set(response.url)
-            sources_of(sources, fate, response, crawler)
+            pages_of(pages, response, *arguments)
 
-        ResponseSources.__init__ = begin  # type: ignore[method-assign, assignment]
+        ResponsePages.__init__ = begin  # type: ignore[method-assign, assignment]
 
     def _collected(self, phase: str, _: object) -> None:
         if phase == "start":
@@ -100,9 +96,9 @@ class Meter:
     def _time(self, owner: type, name: str, stage: str) -> None:
         function: Callable[..., Any] = getattr(owner, name)
 
-        def timed(*arguments: Any, **named: Any) -> Any:
+        def timed(*arguments: Any) -> Any:  # no names, else a signal gives its handler all that it has
             with self._spent(stage):
-                return function(*arguments, **named)
+                return function(*arguments)
 
         setattr(owner, name, timed)
 

@@ -18,16 +18,11 @@ from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_po
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
-from denoise_crawler.page.site import layout_name
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
 
 SITES_IN_MEMORY = 100
 PLAIN_TEXT = Writing()
-MAX_LAYOUTS = 4
-# A page with a higher novelty has another layout: that share of its text is where no page of the layout has text.
-# Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
-MAX_NOVELTY = 0.9
 SHORT_SITES = ("clean", "raw", "drop")
 RAW = "raw"  # the method's name for a page that was not judged
 
@@ -108,7 +103,6 @@ class Denoiser:
         self._sites_in_memory = sites_in_memory
         self._sites: OrderedDict[str, Method] = OrderedDict()
         self._changed: set[Method] = set()  # those that know more than is stored
-        self._layouts: dict[str, int] = {}
         self._writing, self._rules = writing, rules
         self.learns = self._choice.learns
         writing.check()
@@ -127,47 +121,11 @@ class Denoiser:
             self._changed.discard(oldest)
         return method
 
-    def layouts(self, site: str) -> int:
-        """Return how many layouts of ``site`` are known: more than one if a crawl saw a redesign."""
-        if site not in self._layouts:
-            known = 1
-            while self.learns and known < MAX_LAYOUTS and self._knowledge.get(layout_name(site, known + 1)):
-                known += 1
-            self._layouts[site] = known
-        return self._layouts[site]
-
-    def best_layout(self, page: Page) -> tuple[Method, float]:
-        """Return the method of the best-matching layout, and the novelty of ``page`` in it (0 to 1)."""
-        best = self.method_for(page.site)
-        novelty = best.novelty(page)
-        for number in range(2, self.layouts(page.site) + 1):
-            if novelty <= MAX_NOVELTY:
-                break
-            other = self.method_for(layout_name(page.site, number))
-            if (lower := other.novelty(page)) < novelty:
-                best, novelty = other, lower
-        return best, novelty
-
-    def add_layout(self, site: str, known: Method) -> str:
-        """Add and save one more layout of ``site``.
-
-        Args:
-            site: The site.
-            known: The method that learned pages of the layout.
-
-        Returns:
-            The name of the layout.
-        """
-        self._layouts[site] = self.layouts(site) + 1
-        layout = layout_name(site, self._layouts[site])
-        (method := self.method_for(layout)).merge(known)
+    def begin_anew(self, site: str, method: Method) -> None:
+        """Judge ``site`` by what ``method`` has learned, in place of all that was known, and store that."""
+        self._sites[site] = method
         self._changed.add(method)
-        self.save(layout)
-        return layout
-
-    def method_for_page(self, page: Page) -> Method:
-        """Return the method, loaded with what is known of the layout of ``page``."""
-        return self.method_for(page.site) if self.layouts(page.site) == 1 else self.best_layout(page)[0]
+        self.save(site)
 
     def learn(self, page: Page) -> None:
         """Learn ``page`` for its site; each URL is learned once."""
@@ -175,7 +133,7 @@ class Denoiser:
             self.observe(method, page)
 
     def observe(self, method: Method, page: Page) -> None:
-        """Learn ``page`` by the method of its site or layout; a page that would change nothing is not learned."""
+        """Learn ``page`` by the method of its site; a page that would change nothing is not learned."""
         if method.wants(page):
             method.observe(page)
             self._changed.add(method)
@@ -185,13 +143,13 @@ class Denoiser:
 
         Args:
             page: The page.
-            method: The result of :meth:`method_for_page`, if the caller has it already.
+            method: What to judge by in place of the result of :meth:`method_for`.
 
         Returns:
             The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set. The
             rules of the site are obeyed in it.
         """
-        judgement = apply_guard(page, (self.method_for_page(page) if method is None else method).judge(page))
+        judgement = apply_guard(page, (self.method_for(page.site) if method is None else method).judge(page))
         file = self._rules.of(page.url)
         keeps_title = self._choice.options.get("title") != LEAVE
         return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
@@ -216,7 +174,7 @@ class Denoiser:
         Args:
             page: The page.
             warm: Whether the site is known; stored in the clean page.
-            method: The result of :meth:`method_for_page`, if the caller has it already.
+            method: What to judge by in place of the result of :meth:`method_for`.
 
         Returns:
             The record of the page.

@@ -13,10 +13,10 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.crawl.filling import keep_text_column
-from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.item_fields import keep_text_column
 from denoise_crawler.crawl.settings import DenoiseSettings, abort_on_setup_error, is_off
-from denoise_crawler.crawl.source_page import Origin, SourcePage
+from denoise_crawler.crawl.source_page import Origin, SourcePage, without_page
+from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import PageWindow
 
@@ -35,11 +35,13 @@ class ItemPages:
 
     def __init__(self, crawler: Crawler) -> None:
         with abort_on_setup_error(crawler):
-            self.fate = ItemFate.of(crawler)
+            self.warmup = WarmupQueue.of(crawler)
+        self.denoiser = self.warmup.denoiser
         keep_text_column(crawler)
-        self._advice = ItemAdvice(self.fate.settings)
-        if not self.fate.by_addon:
+        self._advice = ItemAdvice(self.denoiser.settings)
+        if not self.denoiser.by_addon:
             check_order(crawler.settings)
+        self._last: SourcePage | None = None  # of the last item that had a page
         self._sources = PageWindow[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
 
     @classmethod
@@ -59,27 +61,31 @@ class ItemPages:
 
     def passes_by(self, item: Any) -> bool:
         """Return True if the pipelines leave ``item`` alone: it waited before, or the add-on handles it."""
-        return self.fate.by_addon or self.fate.was_released(item)
+        return self.denoiser.by_addon or self.warmup.was_released(item)
 
     def source_of(self, item: Any) -> SourcePage | None:
-        """Return the page in the HTML field of ``item``, None if there is none."""
-        html = self.fate.filler.html_of(item)
+        """Return the page in the HTML field of ``item``.
+
+        An item without HTML has no page, and its turn is behind the last item that had one. Return None if none
+        had, or if the page cannot be read.
+        """
+        writer = self.denoiser.writer
+        html, url = writer.html_of(item), writer.url_of(item)
         if html is None:
             self._advice.warn_of_missing_html(item)
-            return None
-        url = self.fate.filler.url_of(item)
+            return None if self._last is None else without_page(url, self._last.page.site, self._last.origin)
         if not url:
             self._advice.warn_of_missing_url(item)
-        if (known := self._sources.get((url, html))) is not None:
-            return known
-        try:
-            page = Page.parse(url, html, site=self.fate.settings.site(url))
-        except Exception:  # a page that fails loses its text, but no item
-            self.fate.report.page_failed(url)
-            return None
-        source = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
-        self._sources.add((url, html), len(html), source)
-        return source
+        self._last = self._sources.get((url, html))
+        if self._last is None:
+            try:
+                page = Page.parse(url, html, site=self.denoiser.settings.site(url))
+            except Exception:  # a page that fails loses its text, but no item
+                self.denoiser.report.page_failed(url)
+                return None
+            self._last = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
+            self._sources.add((url, html), len(html), self._last)
+        return self._last
 
 
 logger = logging.getLogger(__name__)
@@ -201,10 +207,10 @@ class StyleTreePipeline(_Pipeline):
         if self._pages.passes_by(item):
             return item
         source = self._pages.source_of(item)
-        if not await self._pages.fate.waits(item, source):
-            return item
-        assert source is not None  # noqa: S101 - an item without a page does not wait
-        raise ParkedItem(source.page.site)
+        if source is not None and await self._pages.warmup.waits(item, source):
+            await self._pages.warmup.drained(source.page.site)
+            raise ParkedItem(source.page.site)
+        return item
 
 
 class DenoisePipeline(_Pipeline):
@@ -215,8 +221,8 @@ class DenoisePipeline(_Pipeline):
     """
 
     async def process_item(self, item: Any) -> Any:
-        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`ItemFate.fill` raises."""
+        """Return ``item`` filled; as it is if it has no page. Raise what :meth:`CrawlDenoiser.fill` raises."""
         if self._pages.passes_by(item):
             return item
-        [filled] = await self._pages.fate.fill(item, self._pages.source_of(item))
+        [filled] = self._pages.denoiser.fill(item, self._pages.source_of(item))
         return filled

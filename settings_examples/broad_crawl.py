@@ -18,7 +18,6 @@ LOG_LEVEL = "INFO"
 DENOISE_SITES_IN_MEMORY = 200
 # A site's turn comes round later than its polite gap says. In the default of 30 s few sites show enough pages.
 DENOISE_WARMUP_SECONDS = 120  # without a new page of the site
-DENOISE_WARMUP_LONGEST = 1_200  # since its first page
 DENOISE_STORE = "broad_crawl.sqlite"
 
 FEEDS = {"broad_crawl.jsonl": {"format": "jsonlines", "encoding": "utf-8"}}

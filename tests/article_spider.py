@@ -74,5 +74,6 @@ class KindsSpider(ArticlesSpider):
         yield PydanticItem(url=url, kind="pydantic")
         yield NoTextItem(url, "no text field")
         yield {"url": url, "kind": "own text", "text": "mine"}
-        yield {"url": url, "kind": "unparkable", "object": response.request}
+        request = response.request.replace(callback=lambda response: None)
+        yield {"url": url, "kind": "unparkable", "object": request}
 """

@@ -16,7 +16,7 @@ import scrapy
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from denoise_crawler.crawl.stored_items import pack, unpack
+from denoise_crawler.crawl.pickled import pack, unpack
 
 
 class ScrapyItem(scrapy.Item):

@@ -170,7 +170,7 @@ class Explained(NamedTuple):
 
 
 def clean_known(denoiser: Denoiser, page: Page) -> Explained:
-    """Clean a page by the knowledge of its layout; its site counts as warm if any page of it is known."""
-    method = denoiser.method_for_page(page)
+    """Clean a page by what is known of its site, which counts as warm if any page is."""
+    method = denoiser.method_for(page.site)
     known = method.pages_known
     return Explained(denoiser.clean(page, warm=bool(known), method=method), known, denoiser.learns)

@@ -88,13 +88,12 @@ class Tools:
             raise StoreError(f"the store does not know {name}; it knows {others}")
         found = sites[name]
         with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
-            known, layouts = denoiser.method_for(name).pages_known, denoiser.layouts(name)
+            known = denoiser.method_for(name).pages_known
         return {
             "site": name,
             "known_by": found.known_by,
             "method": self._choice.name,
             "pages_known": known,
-            "layouts": layouts,
             "items_waiting": found.waiting,
         }
 

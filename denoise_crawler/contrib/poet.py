@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from scrapy.http import Response
 
-from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.settings import abort_on_missing_extra
 from denoise_crawler.crawl.source_page import response_origin, source_of_response
 from denoise_crawler.output.clean_page import CleanPage
@@ -49,28 +49,28 @@ class CleanTextProvider(PageObjectInputProvider):
     def __init__(self, injector: Any) -> None:
         super().__init__(injector)  # type: ignore[no-untyped-call]
         self._crawler = injector.crawler
-        self._fate = ItemFate.of(injector.crawler)
+        self._denoiser = CrawlDenoiser.of(injector.crawler)
 
     # scrapy-poet evaluates these annotations, so their names must exist at run time.
     async def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
-        fate = self._fate
-        source = source_of_response(response, fate.settings.site, response_origin(response, self._crawler))
+        denoiser = self._denoiser
+        source = source_of_response(response, denoiser.settings.site, response_origin(response, self._crawler))
         if source is None:
-            fate.report.count("untouched")
-        if source is None or fate.is_skipped(source):
-            return [CleanText(url=response.url, site=fate.settings.site(response.url))]
-        if not fate.by_addon:
-            fate.learn(source)
-        fate.sites.clean(source)
+            denoiser.report.count("untouched")
+        if source is None or denoiser.is_skipped(source):
+            return [CleanText(url=response.url, site=denoiser.settings.site(response.url))]
+        if not denoiser.by_addon:
+            denoiser.learn(source)
+        denoiser.sites.clean(source)
         clean = CleanText(url=source.page.url, site=source.page.site)
         if source.cleaned is None:
             clean.error = source.error
             return [clean]
         try:
-            return [fate.filler.fill(clean, source.cleaned.clean_page).item]
+            return [denoiser.writer.fill(clean, source.cleaned.clean_page).item]
         except Exception:  # a bug must not cost the page object
-            fate.report.page_failed(source.page.url)
+            denoiser.report.page_failed(source.page.url)
             return [clean]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # --- the loops of ``loops/`` as modules: built, or interpreted
 
-LOOPS = "blocks", "deciding", "features", "keys", "runs", "sheets", "site", "style_tree", "texts", "writing"
+LOOPS = "blocks", "deciding", "features", "keys", "runs", "sheets", "site", "texts", "writing"
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = Path(__file__).parents[1]
 
@@ -147,10 +147,7 @@ logger = logging.getLogger(__name__)
 
 ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
-MODULES = (
-    *("hashing", "nodes", "walk", "attributes", "declared", "looks"),
-    *("groups", "texts", "trees", "words"),
-)
+MODULES = (*("hashing", "nodes", "walk", "attributes", "declared", "groups", "texts", "trees"),)
 _PYTHON: dict[str, Any] = dict.fromkeys(MODULES)  # where the core is not used, each module is None
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)

@@ -1,70 +1,89 @@
-"""Shares Scrapy's event loop, which nothing blocks longer than a page."""
+"""Works with the event loop of Scrapy, asyncio's or Twisted's."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from time import perf_counter
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
-from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.asyncio import call_later, create_looping_call, is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
 
-_SLICE_SECONDS = 0.005
-_MAX_CALLS_PER_SLICE = 10
 
-
-class TimeSlice:
-    """Returns control to the event loop after a few milliseconds of work."""
+class Gate:
+    """Closed when it is made; whoever waits goes on when it is opened, in the order of arrival."""
 
     def __init__(self) -> None:
-        self._began = perf_counter()
+        self._waiting: list[Deferred[None]] = []
 
-    async def yield_if_over(self) -> None:
-        """Let other tasks run if this slice is over; do nothing without an asyncio loop."""
-        if perf_counter() - self._began > _SLICE_SECONDS:
-            await pause()
-            self._began = perf_counter()
+    async def wait(self) -> None:
+        """Wait until the gate is opened."""
+        turn: Deferred[None] = Deferred()
+        self._waiting.append(turn)
+        await maybe_deferred_to_future(turn)
+
+    def open(self) -> None:
+        """Let everybody go on."""
+        for turn in self._waiting:
+            turn.callback(None)
 
 
-async def pause() -> None:
-    """Let other tasks run once; do nothing without an asyncio loop."""
-    if is_asyncio_available():
-        await asyncio.sleep(0)
+async def sleep(seconds: float) -> None:
+    """Let so many seconds pass; everything else goes on."""
+    passed: Deferred[None] = Deferred()
+    call_later(seconds, passed.callback, None)
+    await maybe_deferred_to_future(passed)
 
 
-async def run_concurrently(calls: Iterable[Awaitable[None]], limit: int) -> None:
-    """Start coroutines in order, at most ``limit`` at a time (without an asyncio loop one), and wait for all."""
-    if not is_asyncio_available():
-        for call in calls:
-            await call
-        return
-    running: set[asyncio.Future[None]] = set()
-    room = asyncio.Semaphore(max(limit - 1, 0))  # for calls beside the one that was started last
-    time_slice, started = TimeSlice(), 0
+class Concurrently:
+    """Runs coroutines, a bounded number at a time; without an asyncio loop one after the other.
 
-    def ended(future: asyncio.Future[None]) -> None:
-        running.discard(future)
-        room.release()
+    Args:
+        limit: How many run at a time.
+        patience: After so many seconds without an end of any of them, no more are waited for.
+    """
 
-    try:
-        for call in calls:
-            future = asyncio.ensure_future(call)
-            running.add(future)
-            future.add_done_callback(ended)
-            started += 1
-            await room.acquire()
-            if started % _MAX_CALLS_PER_SLICE == 0:
-                await asyncio.sleep(0)
-            else:
-                await time_slice.yield_if_over()
-    finally:
-        if running:
-            await asyncio.wait(running)
+    def __init__(self, limit: int, patience: float) -> None:
+        self._limit, self._patience = max(limit, 1), patience
+        self._late: set[asyncio.Future[None]] = set()
+
+    async def run(self, calls: Iterable[Awaitable[None]]) -> bool:
+        """Start coroutines in order and wait for their ends; return False if some take too long and still run."""
+        if not is_asyncio_available():
+            for call in calls:
+                await call
+            return True
+        running: set[asyncio.Future[None]] = set()
+        try:
+            for call in calls:
+                running.add(asyncio.ensure_future(call))
+                await asyncio.sleep(0)  # the call begins, and the rest of the crawl has its turn
+                running = {future for future in running if not future.done()}
+                if len(running) >= self._limit:
+                    running = await self._wait_for_one(running)
+        finally:
+            while running:
+                running = await self._wait_for_one(running)
+        return not self._late
+
+    async def _wait_for_one(self, running: set[asyncio.Future[None]]) -> set[asyncio.Future[None]]:
+        """Return those that still run when one has ended; none if that takes too long."""
+        done, left = await asyncio.wait(running, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+        if done:
+            return left
+        self._late.update(left)
+        return set()
+
+    async def wait_for_late(self) -> None:
+        """Wait for those that took too long."""
+        if late := {future for future in self._late if not future.done()}:
+            await asyncio.wait(late)
+        self._late.clear()
 
 
 # --- a task once a second, also when no item arrives
@@ -80,11 +99,11 @@ class PeriodicTask:
 
     def __init__(self, crawler: Crawler, work: Callable[[], Awaitable[None]]) -> None:
         self._work, self._is_running = work, False
+        self._clock = create_looping_call(self._tick)
         crawler.signals.connect(self._start, signals.spider_opened)
         crawler.signals.connect(self._stop, signals.spider_closed)
 
     def _start(self) -> None:
-        self._clock = create_looping_call(self._tick)
         self._clock.start(_INTERVAL_SECONDS, now=False)
 
     def _stop(self) -> None:

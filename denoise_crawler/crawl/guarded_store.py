@@ -57,20 +57,26 @@ class GuardedStore:
             self.safely(None, lambda _: transaction.close())
 
     def page(self, row: int) -> ParkedPage:
-        """Return a page that has waiting items; raise DamagedRowError if it cannot be read."""
+        """Return a page that has waiting items; raise DamagedRowError if it is damaged."""
         try:
             return self._store.page(row)
         except DamagedRowError:
             raise
         except Exception as error:
             self._on_error(error)
-            raise DamagedRowError(f"its page cannot be read: {error}") from error
+            raise
 
-    def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[list[Parked]]:
-        """Yield the waiting items that can be read, in batches."""
+    def pages_waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[tuple[bytes, str]]:
+        """Yield (origin, site) of the pages with waiting items, in the order of their first items."""
+        last = -1
+        while pages := self.safely([], Store.origins_waiting, site, last, inherited=inherited):
+            last = pages[-1].first
+            yield from ((page.origin, page.site) for page in pages if page.origin not in self._hidden_origins)
+
+    def waiting_of(self, origin: bytes, site: str, *, inherited: bool = True) -> Iterator[list[Parked]]:
+        """Yield the waiting items of a page that can be read, in batches."""
         try:
-            for batch in self._store.waiting_batches(site, inherited=inherited):
-                yield [one for one in batch if not (one.inherited and one.origin in self._hidden_origins)]
+            yield from self._store.waiting_of(origin, site, inherited=inherited)
         except Exception as error:
             self._on_error(error)
 

@@ -12,8 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
 
-from denoise_crawler.crawl.filling import keep_text_column
-from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.item_fields import keep_text_column
 from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.settings import (
     DenoiseSettings,
@@ -21,15 +20,9 @@ from denoise_crawler.crawl.settings import (
     is_off,
     is_scrapy_command,
 )
-from denoise_crawler.crawl.source_page import (
-    SourcePage,
-    given_page,
-    is_opted_out,
-    response_origin,
-    source_of_response,
-)
-from denoise_crawler.errors import GivenPageError
-from denoise_crawler.page import MAX_HTML_BYTES, Page
+from denoise_crawler.crawl.source_page import SourcePage, is_opted_out
+from denoise_crawler.crawl.warmup import WarmupQueue
+from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.script_pages import has_enough_text
 from denoise_crawler.page.text import printable
 
@@ -38,8 +31,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-_UNREAD = object()
 
 
 class WarmupMiddleware:
@@ -50,10 +41,10 @@ class WarmupMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
         with abort_on_setup_error(crawler):
-            self._fate = ItemFate.of(crawler)
-        self._fate.by_addon = True
+            self._warmup = WarmupQueue.of(crawler)
+        self._denoiser = self._warmup.denoiser
+        self._denoiser.by_addon = True
         keep_text_column(crawler)
 
     @classmethod
@@ -63,55 +54,19 @@ class WarmupMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on the requests, and the items that do not wait, cleaned."""
-        sources = None if is_opted_out(response) else ResponseSources(self._fate, response, self._crawler)
+        pages = None if is_opted_out(response) else self._denoiser.pages_of(response)
+        page: SourcePage | None = None
         async for output in result:
             if type(output) is not dict and not is_item(output):
                 yield output
-            elif sources is None:
-                self._fate.report.count("opted_out")
+            elif pages is None:
+                self._denoiser.report.count("opted_out")
                 yield output
-            else:
-                for item in await self._fate.take(output, sources.source_of(output)):
+            elif not await self._warmup.waits(output, page := pages.of(output)):
+                for item in self._denoiser.fill_or_drop(output, page):
                     yield item
-
-
-class ResponseSources:
-    """Finds the page of each item of one response. Items of the same page share one :class:`SourcePage`."""
-
-    def __init__(self, fate: ItemFate, response: Response, crawler: Crawler) -> None:
-        self._report, self._filler, self._site_of = fate.report, fate.filler, fate.settings.site
-        self._response, self._origin = response, response_origin(response, crawler)
-        self._last_item_page: SourcePage | None = None
-        self._body_page: SourcePage | None = None
-        self._given: Any = _UNREAD  # the last page that the spider named, None for the body
-
-    def source_of(self, item: Any) -> SourcePage | None:
-        """Return the page of ``item``, None if there is none or it cannot be read."""
-        try:
-            html = self._filler.html_of(item)
-            return self._from_body() if html is None else self._from_html(html, self._filler.url_of(item))
-        except GivenPageError as error:
-            message, url = "%s: %s. Its items pass unchanged.", printable(self._response.url)
-            self._report.first("wrong_pages", message, url, printable(error), level=logging.ERROR)
-            return None
-        except Exception:  # a page that fails loses its text, but no item
-            self._report.page_failed(self._response.url)
-            return None
-
-    def _from_html(self, html: str | bytes, url: str) -> SourcePage:
-        url = url or self._response.url
-        last = self._last_item_page
-        if last is None or last.page.url != url or last.html != html:
-            last = SourcePage(Page.parse(url, html, site=self._site_of(url)), self._origin, html=html)
-            self._last_item_page = last
-        return last
-
-    def _from_body(self) -> SourcePage | None:
-        given = given_page(self._response)
-        if given is not self._given:
-            self._given, self._body_page = given, None
-            self._body_page = source_of_response(self._response, self._site_of, self._origin)
-        return self._body_page
+        if page is not None:
+            await self._warmup.drained(page.page.site)
 
 
 # --- finds pages whose text is built by JavaScript, counts them (``denoise/script_pages``) and warns once

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,9 +12,7 @@ from time import perf_counter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.denoiser import Cleaned
-from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.output.extractors import DROP
@@ -36,7 +33,7 @@ _WHY_SKIPPED = {
 }
 
 page_cleaned = object()
-"""A signal: a page was cleaned. Its receivers get ``page``, ``cleaned`` and ``source``, which holds both."""
+"""A signal: a page was cleaned. Its receivers get ``page`` and ``cleaned``."""
 
 
 class CrawlReport:
@@ -111,13 +108,13 @@ class CrawlReport:
         message = "Nothing to read at %s: %s. Its items pass unchanged."
         self.first(f"skipped/{why}", message, printable(url), _WHY_SKIPPED.get(why, why))
 
-    def page_cleaned(self, source: SourcePage, cleaned: Cleaned, writing: Writing, method: str) -> None:
+    def page_cleaned(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`."""
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
         self._count_judgement(cleaned)
         self._count_text(cleaned, writing, method)
-        self._crawler.signals.send_catch_log(page_cleaned, page=source.page, cleaned=cleaned, source=source)
+        self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
     def _count_judgement(self, cleaned: Cleaned) -> None:
         judgement = cleaned.judgement
@@ -158,9 +155,6 @@ class CrawlReport:
     def page_failed(self, url: str) -> None:
         """Count and log, inside an ``except`` block, that a page cannot be cleaned."""
         self.count("failed")
-        if isinstance(error := sys.exc_info()[1], WorkerError):
-            logger.error("%s cannot be cleaned: %s; its items go on as they are", printable(url), printable(error))
-            return
         logger.exception(
             "%s cannot be cleaned because of a bug in denoise_crawler; its items go on as they are", printable(url)
         )

@@ -189,10 +189,8 @@ class WarmupSettings(OptionTable):
 
     warmup_seconds: float = option("DENOISE_WARMUP_SECONDS", 30.0, SECONDS_OR_NO_LIMIT)
     """The longest time that items wait for the next new page of their site. Then they go on, cleaned with what is
-    known, and the site is still learned. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
-
-    warmup_longest: float = option("DENOISE_WARMUP_LONGEST", 300.0, SECONDS_OR_NO_LIMIT)
-    """The same, counted from the first page of the site: the longest time that items wait in all."""
+    known, and the site is still learned. In all, items wait ten times as long at most, counted from the first
+    page of their site. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 
     short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(("clean", "raw", "drop")))
     """What happens at the end of the crawl to items of sites with fewer pages than `DENOISE_WARMUP_PAGES`.

@@ -1,21 +1,24 @@
-"""What one crawl knows of its sites: it learns their pages, counts them up to the quota, and judges them."""
+"""The sites of one crawl: their pages are learned, counted up to the quota, and judged."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
 
-from denoise_crawler.crawl.ending import OverdueSite, WarmupClocks
 from denoise_crawler.crawl.guarded_store import GuardedStore
-from denoise_crawler.crawl.page_cleaner import Learned, PageCleaner
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.warmup_clocks import OverdueSite, WarmupClocks
+from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import describe_error
+from denoise_crawler.methods import Method
 from denoise_crawler.methods.base import Knowledge
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteRun, SiteState, Store
@@ -23,32 +26,45 @@ from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 logger = logging.getLogger(__name__)
 
+# A page with a higher novelty has another layout: that share of its text is where no known page of the site has
+# text. Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
+MAX_NOVELTY = 0.9
 
-@dataclass(slots=True)
-class SiteProgress:
-    """How far the warm-up of a site has come.
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A site in this crawl.
 
     Attributes:
+        name: Its name.
+        run: What this run saw of it.
         pages_seen: How many different pages were learned.
-        ready: Whether the quota of pages is reached.
-        keys: The keys of those pages, until the site is ready.
-        overdue: Whether the time for the warm-up is over.
-        sampled: Whether the store has enough samples of the site.
+        is_ready: Whether the quota of pages is reached.
+        is_overdue: Whether the time for the warm-up is over.
+        is_sampled: Whether the store has enough samples of the site.
+        has_waiting: Whether items of it wait in the store, so that no later one may go on before them.
         items_cleaned: How many items have got the text of their page.
-        run: What this run saw of the site.
+        keys: The keys of the pages that were learned, until the site is ready.
     """
 
-    pages_seen: int
-    ready: bool
+    name: str
     run: SiteRun
-    keys: set[int] = field(default_factory=set)
-    overdue: bool = False
-    sampled: bool = False
+    pages_seen: int = 0
+    is_ready: bool = False
+    is_overdue: bool = False
+    is_sampled: bool = False
+    has_waiting: bool = False
     items_cleaned: int = 0
+    keys: set[int] = field(default_factory=set)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its pages are cleaned now: the quota is reached, or the time for that is over."""
+        return self.is_ready or self.is_overdue
 
 
 class Sites:
-    """Has the pages of sites learned and judged.
+    """Learns the pages of sites and judges them.
 
     ``store`` keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
     """
@@ -56,51 +72,164 @@ class Sites:
     def __init__(self, settings: DenoiseSettings, store: GuardedStore, report: CrawlReport) -> None:
         self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
-        self._progress: dict[str, SiteProgress] = {}
+        self._sites: dict[str, Site] = {}
         self._begun = time.time_ns() // 1_000_000
-        self._clocks = WarmupClocks(settings.warmup_seconds, settings.warmup_longest)
-        self._newly_known: set[str] = set()
-        self.cleaner = PageCleaner(settings.cleaning(), self._knowledge(), report.timed)
+        self._clocks = WarmupClocks(settings.warmup_seconds)
+        self._denoiser = settings.cleaning().denoiser(self._knowledge())
+        self._redesigns = Redesigns(settings.warmup_pages, settings.choice.new, settings.sites_in_memory)
 
     def start(self) -> None:
         """Load now what the method loads once, so that no page waits for it."""
         self._settings.choice.prepare()
 
-    def learn(self, source: SourcePage) -> None:
-        """Learn a page, if it has anything to read. A new one counts towards the quota of its site."""
+    def of(self, name: str) -> Site:
+        """Return a site by its name."""
+        if name not in self._sites:
+            state = self._store.safely(SiteState(), Store.site, name, self._key)
+            quota, is_ready = self._settings.warmup_pages, state.ready
+            is_ready = is_ready or not self._denoiser.learns or quota == 0
+            if not is_ready and self._settings.shared_store:  # another crawl may have learned it
+                is_ready = self._denoiser.method_for(name).pages_known >= quota
+            self._sites[name] = Site(name, SiteRun(self._begun), state.pages_seen, is_ready)
+        return self._sites[name]
+
+    def all(self) -> list[Site]:
+        """Return the sites of this crawl."""
+        return list(self._sites.values())
+
+    # --- a page is learned
+
+    def learn(self, source: SourcePage) -> Site:
+        """Learn a page, once, if it has anything to read; a new one counts towards the quota. Return its site."""
+        site = self.of(source.page.site)
+        if source.learned:
+            return site
+        source.learned = True
         try:
-            source.skipped = self._learn(source.page)
-            source.looked_at = True
+            if not source.skipped:
+                self._learn(source, site)
         except Exception as error:  # the page can still be judged
+            self._note_page(site, is_new=False)
             self._fail(source, error)
+        return site
+
+    def _learn(self, source: SourcePage, site: Site) -> None:
+        page, is_new = source.page, False
+        site.run.pages += 1
+        if self._denoiser.learns:
+            with self._report.timed("learn"):
+                method = self._denoiser.method_for(site.name)
+                if site.is_ready:
+                    self._learn_of_ready(source, site, method)
+                else:
+                    is_new = not method.knows(page) and page.key not in site.keys
+                    self._denoiser.observe(method, page)
+                site.run.template = method.template_lines or site.run.template
+        self._note_page(site, is_new=is_new)
+        if (most := self._settings.sample_pages) and not site.is_sampled:
+            site.is_sampled = not self._store.safely(
+                False, Store.keep_sample, site.name, page.url, page.markup, most
+            )
+        if is_new:
+            self._count_new(site, page)
+
+    def _learn_of_ready(self, source: SourcePage, site: Site, method: Method) -> None:
+        novelty = method.novelty(source.page)
+        site.run.compared += 1
+        site.run.novelty += round(1_000 * novelty)
+        if novelty <= MAX_NOVELTY or not self._settings.warmup_pages:
+            self._redesigns.count_known(site.name)
+            self._denoiser.observe(method, source.page)
+        elif self._redesigns.learn(source.page):
+            self._denoiser.begin_anew(site.name, self._redesigns.pop(site.name))
+            self._report_redesign(site)
+        else:
+            source.is_strange = True
+
+    def _count_new(self, site: Site, page: Page) -> None:
+        site.keys.add(page.key)
+        site.pages_seen += 1
+        quota = self._settings.warmup_pages
+        if site.pages_seen >= quota:
+            site.is_ready = True
+            site.keys.clear()
+            self._clocks.stop(site.name)
+            self._report.count("sites_ready")
+            self._report_ready(site)
+            self._denoiser.save(site.name)
+            self._save_state(site)
+        elif site.pages_seen % ceil(quota / 4) == 0:
+            logger.info("%s: %d of %d pages until it is known", printable(site.name), site.pages_seen, quota)
+
+    def _report_ready(self, site: Site) -> None:
+        waiting = self._store.safely(0, Store.waiting_count, site.name, inherited=bool(self._settings.job))
+        message = "%s is known after %d pages; %d items that waited go on"
+        logger.info(message, printable(site.name), site.pages_seen, waiting)
+
+    def _report_redesign(self, site: Site) -> None:
+        site.run.layouts += 1
+        self._report.count("drifts")
+        logger.warning(
+            "%s has pages unlike those it was known by: it was redesigned. %d of them match each other, and by "
+            "these it is known from now on",
+            printable(site.name),
+            self._settings.warmup_pages,
+        )
+
+    # --- the time of a warm-up
+
+    @property
+    def have_time_limit(self) -> bool:
+        """Whether the warm-up of a site ends after a time."""
+        return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
+
+    def take_overdue(self) -> list[OverdueSite]:
+        """Return the sites whose warm-up time has just ended; from now on none of their items waits."""
+        overdue = self._clocks.take_overdue()
+        for name, _ in overdue:
+            self._sites[name].is_overdue = True
+        return overdue
+
+    def _note_page(self, site: Site, *, is_new: bool) -> None:
+        if self.have_time_limit and not site.is_known:
+            self._clocks.note(site.name, new=is_new)
+
+    # --- a page is judged
 
     def clean(self, source: SourcePage) -> None:
         """Judge a page, once, by what is known of its site now; write its text."""
         if source.cleaned is not None or source.failed:
             return
         try:
-            self.look(source)
-            if not (source.skipped or source.failed):
-                source.cleaned = self.cleaner.clean(source.page, warm=self.is_ready(source.page.site))
-                run = self.progress(source.page.site).run
-                run.visible += source.cleaned.visible
-                run.kept += source.cleaned.kept
-                self._report.page_cleaned(
-                    source, source.cleaned, self._settings.writing, self._settings.choice.name
-                )
+            if source.skipped:
+                return
+            site = self.of(source.page.site)
+            method = self._redesigns.method_for(site.name) if source.is_strange else None
+            with self._report.timed("judge"):
+                judgement = self._denoiser.judge(source.page, method=method)
+            with self._report.timed("write"):
+                source.cleaned = self._denoiser.write(source.page, judgement, warm=site.is_ready)
+            site.run.visible += source.cleaned.visible
+            site.run.kept += source.cleaned.kept
+            self._report.page_cleaned(source.cleaned, self._settings.writing, self._settings.choice.name)
         except Exception as error:  # its items leave without a text
             source.failed = True
             self._fail(source, error)
 
-    def look(self, source: SourcePage) -> None:
-        """Find out whether there is anything to read on a page."""
-        try:
-            if not (source.looked_at or source.failed):
-                source.skipped = source.page.skipped
-                source.looked_at = True
-        except Exception as error:
-            source.failed = True
-            self._fail(source, error)
+    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
+        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
+        with self._report.timed("write"):
+            return self._denoiser.part(cleaned, part)
+
+    def preview(self, page: Page) -> Cleaned:
+        """Clean ``page`` for somebody who looks at it; it is not counted."""
+        return self._denoiser.clean(page)
+
+    def raw(self, source: SourcePage) -> Cleaned:
+        """Return a page with all of its text."""
+        if source.cleaned is None:
+            source.cleaned = self._denoiser.raw(source.page)
+        return source.cleaned
 
     def _fail(self, source: SourcePage, error: Exception) -> None:
         """Report, inside an ``except`` block, that a page cannot be cleaned: once, however many items it has."""
@@ -108,127 +237,21 @@ class Sites:
             source.error = describe_error(error)
             self._report.page_failed(source.page.url)
 
-    def _learn(self, page: Page) -> str | None:
-        """Learn ``page``; return why it has nothing to read, None if it has something."""
-        progress = self.progress(page.site)
-        try:
-            learned = self.cleaner.learn(page, ready=progress.ready)
-        except Exception:
-            self._note_page(page.site, progress, new=False)
-            raise
-        if learned.skipped:
-            return learned.skipped
-        _count_learned(progress.run, learned)
-        new = learned.new and not progress.ready and page.key not in progress.keys
-        self._note_page(page.site, progress, new=new)
-        self._keep_sample(page, progress)
-        if learned.layout:
-            self._report_new_layout(page.site, learned.layout)
-        elif new:
-            self._count_page(page, progress)
-        return None
-
-    def _keep_sample(self, page: Page, progress: SiteProgress) -> None:
-        """Keep ``page`` in the store as one of the site's first pages, if that is asked for."""
-        if (most := self._settings.sample_pages) and not progress.sampled:
-            progress.sampled = not self._store.safely(
-                False, Store.keep_sample, page.site, page.url, page.markup, most
-            )
-
-    def is_ready(self, site: str) -> bool:
-        """Return True if the quota of ``site`` is reached."""
-        return self.progress(site).ready
-
-    def must_wait(self, site: str) -> bool:
-        """Return True if items of ``site`` have to wait: its quota is not reached, and its time is not over."""
-        progress = self.progress(site)
-        return not (progress.ready or progress.overdue)
-
-    @property
-    def have_time_limit(self) -> bool:
-        """Whether the warm-up of a site ends after a time."""
-        longest = max(self._settings.warmup_seconds, self._settings.warmup_longest)
-        return self._settings.short_sites == "clean" and longest > 0
-
-    def take_overdue(self) -> list[OverdueSite]:
-        """Return the sites whose warm-up time has just ended; from now on none of their items waits."""
-        found = self._clocks.take_overdue()
-        for site, _ in found:
-            self._progress[site].overdue = True
-        return found
-
-    def take_newly_known(self, site: str) -> int:
-        """Return by how many pages ``site`` is known if its warm-up has ended since the last call, else 0."""
-        if site not in self._newly_known:
-            return 0
-        self._newly_known.discard(site)
-        return self._progress[site].pages_seen
-
-    def progress(self, site: str) -> SiteProgress:
-        """Return how far the warm-up of ``site`` has come."""
-        if site not in self._progress:
-            state = self._store.safely(SiteState(), Store.site, site, self._key)
-            ready = state.ready or not self._settings.choice.learns or self._settings.warmup_pages == 0
-            if not ready and self._settings.shared_store:  # another crawl may have learned it
-                ready = self.cleaner.pages_known(site) >= self._settings.warmup_pages
-            self._progress[site] = SiteProgress(state.pages_seen, ready, SiteRun(self._begun))
-        return self._progress[site]
-
-    def all_progress(self) -> Iterator[tuple[str, SiteProgress]]:
-        """Yield each site of this crawl with its progress."""
-        yield from self._progress.items()
-
-    def save(self, site: str) -> None:
-        """Write what is known of ``site``, so that the next crawl starts from there."""
-        self.cleaner.save(site)
-        self._save_state(site, self._progress[site])
+    # --- what is known is stored
 
     def save_all(self) -> None:
         """Write what is known of all sites."""
         with self._store.together():
-            self.cleaner.save(None)
-            for name, progress in self._progress.items():
-                if progress.pages_seen:
-                    self._save_state(name, progress)
-                if progress.run.pages and self._settings.choice.learns:
-                    self._store.safely(None, Store.save_run, name, self._key, progress.run)
+            self._denoiser.save()
+            for site in self._sites.values():
+                if site.pages_seen:
+                    self._save_state(site)
+                if site.run.pages and self._denoiser.learns:
+                    self._store.safely(None, Store.save_run, site.name, self._key, site.run)
 
-    def _save_state(self, site: str, progress: SiteProgress) -> None:
-        self._store.safely(None, Store.save_state, site, self._key, SiteState(progress.pages_seen, progress.ready))
-
-    def _note_page(self, site: str, progress: SiteProgress, *, new: bool) -> None:
-        if self.have_time_limit and not (progress.ready or progress.overdue):
-            self._clocks.note(site, new=new)
-
-    def _count_page(self, page: Page, progress: SiteProgress) -> None:
-        progress.keys.add(page.key)
-        progress.pages_seen += 1
-        quota = self._settings.warmup_pages
-        if progress.pages_seen >= quota:
-            self._finish_warmup(page.site, progress)
-        elif progress.pages_seen % ceil(quota / 4) == 0:
-            logger.info("%s: %d of %d pages until it is known", printable(page.site), progress.pages_seen, quota)
-
-    def _finish_warmup(self, site: str, progress: SiteProgress) -> None:
-        progress.ready = True
-        progress.keys.clear()
-        self._clocks.stop(site)
-        self._newly_known.add(site)
-        self._report.count("sites_ready")
-        self.save(site)
-
-    def _report_new_layout(self, site: str, layout: str) -> None:
-        self._report.count("drifts")
-        self._store.safely(
-            None, Store.save_state, layout, self._key, SiteState(self._settings.warmup_pages, ready=True)
-        )
-        logger.warning(
-            "%s has pages unlike those it is known by: it was redesigned, or has another section. %d of them "
-            "match each other; from now on such pages are judged by each other, as %s",
-            printable(site),
-            self._settings.warmup_pages,
-            printable(layout),
-        )
+    def _save_state(self, site: Site) -> None:
+        state = SiteState(site.pages_seen, site.is_ready)
+        self._store.safely(None, Store.save_state, site.name, self._key, state)
 
     def _knowledge(self) -> Knowledge:
         """Return what is known of sites: in the store, or in a store that several crawls share."""
@@ -247,11 +270,54 @@ class Sites:
         )
 
 
-def _count_learned(run: SiteRun, learned: Learned) -> None:
-    run.pages += 1
-    run.layouts += learned.layout is not None
-    if learned.novelty is not None:
-        run.compared += 1
-        run.novelty += round(1_000 * learned.novelty)
-    if learned.template is not None:
-        run.template = learned.template
+@dataclass(slots=True)
+class _Redesign:
+    """The pages of a site that are unlike those it is known by, and the method that learned them."""
+
+    method: Method
+    matching: int = 0
+    others: int = 0  # pages since the first that are as those before, or match no other
+
+
+class Redesigns:
+    """Notices that a site was redesigned: more new pages match each other than come as before.
+
+    Args:
+        quota: How many pages have to match.
+        new_method: Makes a method that has learned nothing.
+        most_sites: Of how many sites such pages are kept.
+    """
+
+    def __init__(self, quota: int, new_method: Callable[[], Method], most_sites: int) -> None:
+        self._quota, self._new_method, self._most_sites = quota, new_method, most_sites
+        self._sites: OrderedDict[str, _Redesign] = OrderedDict()
+
+    def learn(self, page: Page) -> bool:
+        """Learn a page that is unlike those before; return True if enough of them match each other."""
+        redesign = self._sites.setdefault(page.site, _Redesign(self._new_method()))
+        self._sites.move_to_end(page.site)
+        if not redesign.method.knows(page):
+            matches = not redesign.matching or redesign.method.novelty(page) <= MAX_NOVELTY
+            redesign.method.observe(page)
+            redesign.matching += matches
+            if not matches:
+                self.count_known(page.site)
+        if len(self._sites) > self._most_sites:
+            self._sites.popitem(last=False)
+        return redesign.matching >= self._quota
+
+    def count_known(self, site: str) -> None:
+        """Count a page that is as those before; forget the new ones if they are fewer."""
+        if redesign := self._sites.get(site):
+            redesign.others += 1
+            if redesign.others > redesign.matching:
+                del self._sites[site]
+
+    def method_for(self, site: str) -> Method | None:
+        """Return the method that knows the new pages of a site, None if they were forgotten."""
+        redesign = self._sites.get(site)
+        return None if redesign is None else redesign.method
+
+    def pop(self, site: str) -> Method:
+        """Return the method that knows the new pages of a site, and forget them."""
+        return self._sites.pop(site).method

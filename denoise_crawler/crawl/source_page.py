@@ -10,7 +10,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
-from denoise_crawler.crawl.stored_items import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.crawl.pickled import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
@@ -124,13 +124,13 @@ class SourcePage:
     """The page that items came from. It is learned once and judged once, however many items it has.
 
     Attributes:
-        page: The page.
+        page: The page; an empty one where the items have none, as those of a JSON response.
         origin: The response it came in.
+        has_page: Whether there is a page.
         is_body: Whether the page is the body of that response.
         html: The HTML that the items carry, None where they carry none.
         learned: Whether the page was learned.
-        looked_at: Whether it is known if the page has anything to read.
-        skipped: Why it has not; None if it has, or that is not known.
+        is_strange: Whether it has hardly a text where known pages of its site have text.
         failed: Whether the page could not be cleaned. It is not tried again; its items go on without its text.
         error: What was raised when the page first failed, in one line; None if it did not. It was reported.
         cleaned: The cleaned page, None until an item needs it.
@@ -138,15 +138,20 @@ class SourcePage:
 
     page: Page
     origin: Origin
+    has_page: bool = True
     is_body: bool = False
     html: str | bytes | None = None
     learned: bool = False
-    looked_at: bool = False
-    skipped: str | None = None
+    is_strange: bool = False
     failed: bool = False
     error: str | None = None
     cleaned: Cleaned | None = None
     _parked: ParkedPage | None = None
+
+    @property
+    def skipped(self) -> str | None:
+        """Why the page has nothing to read, None if it has something."""
+        return self.page.skipped
 
     @property
     def response(self) -> Response | None:
@@ -156,11 +161,6 @@ class SourcePage:
         """
         return self.origin.response or _synthetic_response(self.page)
 
-    @property
-    def row(self) -> int:
-        """The row of the page in the store, 0 if no item of it was parked."""
-        return 0 if self._parked is None else self._parked.row
-
     def to_parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""
         if self._parked is None:
@@ -168,6 +168,17 @@ class SourcePage:
             response = self.origin.to_parked(html if self.is_body else None)
             self._parked = ParkedPage(page.site, page.url, html, self.origin.key, response)
         return self._parked
+
+
+def without_page(url: str, site: str, origin: Origin) -> SourcePage:
+    """Return the source of items that have no page: they take their turn behind the others of their site."""
+    return SourcePage(Page.parse(url, "", site=site), origin, has_page=False, learned=True)
+
+
+def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> SourcePage | None:
+    """Return the page that the items of a response came from, None if it has none; raise GivenPageError."""
+    page = page_of_response(response, site_of)
+    return None if page is None else SourcePage(page, origin, is_body=given_page(response) is None)
 
 
 def response_origin(response: Response, crawler: Crawler) -> Origin:
@@ -179,19 +190,14 @@ def response_origin(response: Response, crawler: Crawler) -> Origin:
     return Origin(bytes(fingerprinter.fingerprint(response.request)), response)
 
 
-def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> SourcePage | None:
-    """Return the page that the items of a response came from, None if it has none; raise GivenPageError."""
-    page = page_of_response(response, site_of)
-    return None if page is None else SourcePage(page, origin, is_body=given_page(response) is None)
-
-
 def source_of_parked(parked: ParkedPage) -> SourcePage:
     """Return the page of items that waited, learned, with its response rebuilt from the store."""
     response = None
     if parked.response is not None:
         response = response_from_bytes(parked.response.data, parked.html)
     page = Page.parse(parked.url, parked.html, site=parked.site)
-    return SourcePage(page, Origin(parked.origin, response), learned=True, _parked=parked)
+    origin = Origin(parked.origin, response)
+    return SourcePage(page, origin, has_page=bool(parked.html), learned=True, _parked=parked)
 
 
 def _synthetic_response(page: Page) -> Response | None:

@@ -18,7 +18,6 @@ _DOT = re.compile(f"[{_DOTS}]")
 # A host that urlsplit() would return as it stands, as most are: this is faster.
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?![^/?#])")
 # How the name of a stored layout ends.
-_LAYOUT_END = re.compile(r" (?=\(\d+\)\Z)")
 # Subdomains there are sites of their own, since each owner chooses the template. The list lacks these hosts.
 # Services whose users share one template (forums, wikis, shops of one platform) are one site, and not in the list.
 HOSTS_OF_MANY_OWNERS = tuple(Path(__file__).with_name("shared_hosts.txt").read_text("utf-8").split())
@@ -162,20 +161,8 @@ def site_of_host(host: str) -> str:
 
 
 def site_name(name: str) -> str:
-    """Return ``name`` as a valid name of a site, which can not be confused with another site's layout.
-
-    The layouts of ``example.com`` are stored as ``example.com (2)`` and so on, so the space of such an ending
-    becomes ``_``. Lone surrogates become U+FFFD.
-    """
-    return _LAYOUT_END.sub("_", without_lone_surrogates(name))
-
-
-def layout_name(site: str, number: int) -> str:
-    """Return the name under which the second or a later layout of ``site`` is stored.
-
-    :func:`site_name` makes sure that no site has such a name.
-    """
-    return f"{site} ({number})"
+    """Return ``name`` as a valid name of a site: lone surrogates become U+FFFD."""
+    return without_lone_surrogates(name)
 
 
 # --- recognizes IP addresses of this machine and of private networks

@@ -15,12 +15,12 @@ from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.method import StyleTree
 from denoise_crawler.methods.style_tree.nodes import (
     QueuedNode,
-    StyleNode,
     TreeQueue,
     selector,
     sequence_names,
     styles_by_pages,
 )
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures
@@ -196,7 +196,7 @@ class _Explorer:
         self.data = TreeData(tree.pages, threshold)
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
-        self._rows: dict[tuple[int | None, int], int] = {}  # of element nodes, by place
+        self._rows: dict[ElementNode, int] = {}
         self._queue: TreeQueue[int] = TreeQueue(max_nodes)
         self._queue.add(tree.root, 0, -1)
         for queued in self._queue:
@@ -208,7 +208,7 @@ class _Explorer:
         """Add the texts of ``page`` to its nodes."""
         data = self.data
         for element, first in self.tree.elements_on(page):
-            row = self._rows.get(element.place)
+            row = self._rows.get(element)
             if row is None:
                 continue
             if len(data.places[row]) < _MAX_PLACES:
@@ -236,7 +236,7 @@ class _Explorer:
         if isinstance(node, StyleNode):
             self._queue_children(node, row, level)
             return
-        self._rows[node.place] = row
+        self._rows[node] = row
         styles = [(labels, style) for labels, style in styles_by_pages(node) if labels]
         if len(styles) == 1 and styles[0][1].pages == node.pages:
             self._queue_children(styles[0][1], row, level)
@@ -245,7 +245,7 @@ class _Explorer:
             self._queue.add(style, level + 1, row, labels=labels)
 
     def _queue_children(self, style: StyleNode, row: int, level: int) -> None:
-        for child in style.unfolded:
+        for child in self.tree.unfold(style):
             self._queue.add(child, level + 1, row)
 
     def _index_of(self, numbers: dict[str, int], names: list[str], name: str) -> int:

@@ -99,29 +99,46 @@ def items_of(items: bytes, count: int = 1) -> list[bytes]:
     return found
 
 
-def ids_waiting(
+class WaitingPage(NamedTuple):
+    """A page with waiting items: its key and its site, and the row of the first of them."""
+
+    origin: bytes
+    site: str
+    first: int
+
+
+def pages_waiting(
     db: sqlite3.Connection, run: str, site: str | None, last: int, *, inherited: bool
+) -> list[WaitingPage]:
+    """Return the next pages with waiting items of a run, those whose first item came first at the front."""
+    query = (
+        "SELECT origin, site, min(parked.id) AS first FROM parked JOIN page ON page.id = page WHERE run = ?1 "
+        "AND NOT released AND (?2 IS NULL OR site = ?2) AND (?3 OR NOT inherited) GROUP BY origin, site "
+        "HAVING first > ?4 ORDER BY first LIMIT ?5"
+    )
+    return [WaitingPage(*row) for row in db.execute(query, (run, site, inherited, last, _IDS_AT_ONCE))]
+
+
+def ids_waiting(
+    db: sqlite3.Connection, run: str, origin: bytes, site: str, last: int, *, inherited: bool
 ) -> list[list[int]]:
-    """Return the ids of the next waiting rows of a run after ``last``, of ``site`` or of all sites, in batches.
+    """Return the ids of the next waiting rows of a page after ``last``, in batches.
 
     The rows of a batch are read at once: they hold few bytes, or there is only one.
     """
     query = (
-        "SELECT id, length(items) FROM parked "
-        "WHERE run = ?1 AND NOT released AND id > ?2 AND (?3 OR NOT inherited) ORDER BY id LIMIT ?4"
-        if site is None
-        else "SELECT parked.id, length(items) FROM page CROSS JOIN parked ON parked.page = page.id "
-        "WHERE run = ?1 AND NOT released AND parked.id > ?2 AND (?3 OR NOT inherited) AND page.site = ?5 "
-        "ORDER BY parked.id LIMIT ?4"
+        "SELECT parked.id, length(items) FROM page CROSS JOIN parked ON parked.page = page.id WHERE origin = ?1 "
+        "AND site = ?2 AND run = ?3 AND NOT released AND parked.id > ?4 AND (?5 OR NOT inherited) "
+        "ORDER BY parked.id LIMIT ?6"
     )
-    values = (run, last, inherited, _IDS_AT_ONCE, *(() if site is None else (site,)))
+    values = (origin, site, run, last, inherited, _IDS_AT_ONCE)
     batches: list[list[int]] = []
     left = 0
-    for found, size in db.execute(query, values):
+    for row, size in db.execute(query, values):
         if size > left or len(batches[-1]) == _MOST_ROWS:
             batches.append([])
             left = _MOST_BYTES
-        batches[-1].append(found)
+        batches[-1].append(row)
         left -= size
     return batches
 

@@ -207,14 +207,22 @@ class Store:
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield waiting items in order, also those parked meanwhile. Damaged items are logged and stay."""
-        for batch in self.waiting_batches(site, inherited=inherited):
-            yield from batch
+        """Yield waiting items page by page, in the order of the pages' first items. Damaged ones are logged."""
+        for page in self.origins_waiting(site, inherited=inherited):
+            for batch in self.waiting_of(page.origin, page.site, inherited=inherited):
+                yield from batch
 
-    def waiting_batches(self, site: str | None = None, *, inherited: bool = True) -> Iterator[list[Parked]]:
-        """Yield what :meth:`waiting` yields in lists, each of few bytes or of one item."""
-        name, last = None if site is None else without_lone_surrogates(site), -1
-        while batches := parked_rows.ids_waiting(self._db, self.run, name, last, inherited=inherited):
+    def origins_waiting(
+        self, site: str | None = None, last: int = -1, *, inherited: bool = True
+    ) -> list[parked_rows.WaitingPage]:
+        """Return the next pages with waiting items whose first item lies behind the row ``last``."""
+        name = None if site is None else without_lone_surrogates(site)
+        return parked_rows.pages_waiting(self._db, self.run, name, last, inherited=inherited)
+
+    def waiting_of(self, origin: bytes, site: str, *, inherited: bool = True) -> Iterator[list[Parked]]:
+        """Yield the waiting items of a page in order, in lists, each of few bytes or of one item."""
+        last = -1
+        while batches := parked_rows.ids_waiting(self._db, self.run, origin, site, last, inherited=inherited):
             last = batches[-1][-1]
             for ids in batches:
                 rows = parked_rows.rows_waiting(self._db, ids)

@@ -220,7 +220,9 @@ def test_msn_news_reads_todays_detail_api(crawls: Project, server: DemoServer) -
     assert len({item["site"] for item in items if item["warm"]}) > 1
 
 
-def test_an_item_whose_class_is_gone_stays_in_the_store_and_the_others_go_on(crawls: Project) -> None:
+def test_an_item_whose_class_is_gone_is_kept_in_a_file_beside_the_store_and_the_others_go_on(
+    crawls: Project,
+) -> None:
     crawls.interrupted("kinds", *quota(500), when=lambda: has_waiting_rows(crawls, 20), by=signal.SIGKILL)
     crawls.write("test_spiders.py", SPIDER.replace("AttrsItem", "RenamedItem"))
     crawls.write("urls.json", "[]")
@@ -228,5 +230,8 @@ def test_an_item_whose_class_is_gone_stays_in_the_store_and_the_others_go_on(cra
     assert {item["kind"] for item in items} >= {"dict", "scrapy", "dataclass", "pydantic"}
     assert "attrs" not in {item["kind"] for item in items}
     assert crawls.stats["denoise/unreadable"] >= 2
-    assert has_waiting_rows(crawls, crawls.stats["denoise/unreadable"])
+    aside = crawls.folder / f"{STORE}-unreadable.jsonl"
+    assert len(aside.read_text().splitlines()) == crawls.stats["denoise/unreadable"]
+    assert aside.stat().st_mode & 0o777 == 0o600
+    assert not has_waiting_rows(crawls, 1)
     assert "AttrsItem" in crawls.log

@@ -35,27 +35,30 @@ from denoise_crawler.{module} import {kind}
 {kind}.{name} = fail
 """
 BREAKS = {
-    "Sites.must_wait": "crawl.sites",
+    "Sites.of": "crawl.sites",
     "Sites.learn": "crawl.sites",
-    "Sites.save": "crawl.sites",
-    "Sites.is_ready": "crawl.sites",
-    "WaitingItems.park": "crawl.parking",
-    "WaitingItems.inherit": "crawl.parking",
-    "WaitingItems.count": "crawl.parking",
-    "WaitingItems._count": "crawl.parking",
-    "WaitingItems._cache": "crawl.parking",
-    "ItemFate._fill_released": "crawl.item_fate",
-    "ItemFate._release_overdue": "crawl.item_fate",
     "Sites.clean": "crawl.sites",
-    "ItemFate._judge_for": "crawl.item_fate",
-    "ItemFate._filled": "crawl.item_fate",
-    "ItemLimits.uncount_released": "crawl.parking",
+    "Sites._save_state": "crawl.sites",
+    "WaitingItems.park": "crawl.parked_items",
+    "WaitingItems.inherit": "crawl.parked_items",
+    "WaitingItems.count": "crawl.parked_items",
+    "WaitingItems._count": "crawl.parked_items",
+    "WaitingItems._cache": "crawl.parked_items",
+    "WarmupQueue._start_release": "crawl.warmup",
+    "WarmupQueue._must_wait": "crawl.warmup",
+    "CrawlDenoiser.can_fill": "crawl.crawl_denoiser",
+    "CrawlDenoiser._fill_released": "crawl.crawl_denoiser",
+    "CrawlDenoiser._filled": "crawl.crawl_denoiser",
+    "ItemLimits.uncount_released": "crawl.parked_items",
     "Fusion.to_bytes": "methods.fusion.method",
     "Store.save_state": "store",
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [f"denoise_crawler.{name}" for name in ("methods.keeping", "store.parked_rows", "crawl.parking")]
+LIMITED = [
+    f"denoise_crawler.{name}"
+    for name in ("methods.keeping", "store.parked_rows", "crawl.pickled", "crawl.parked_items")
+]
 
 
 def broken(what: str, module: str) -> str:
@@ -92,7 +95,7 @@ def test_a_mistake_in_one_step_costs_no_item_and_leaves_the_store_closed(
 def test_what_waits_stays_for_the_next_run_where_it_cannot_be_let_go(tmp_path: Path, server: DemoServer) -> None:
     crawls = Crawls(tmp_path, server)
     settings = (tmp_path / "project_settings.py").read_text()
-    crawls.write("project_settings.py", settings + broken("WaitingItems.release", "crawl.parking"))
+    crawls.write("project_settings.py", settings + broken("WaitingItems.release", "crawl.parked_items"))
     assert crawls.run(feed="first.jsonl", quota=500) == []
     assert crawls.code == 0
     assert crawls.stats["denoise/failed"] == 1

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.crawl.stored_items import pack, unpack
-from tests.crawl.test_filling import PAGE, filler
+from denoise_crawler.crawl.pickled import pack, unpack
+from tests.crawl.test_item_fields import PAGE, filler
 
 sqlalchemy = pytest.importorskip("sqlalchemy")
 orm = pytest.importorskip("sqlalchemy.orm")

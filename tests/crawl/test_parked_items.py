@@ -26,8 +26,8 @@ from pydantic import BaseModel, PrivateAttr
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
+from denoise_crawler.crawl.pickled import class_path, pack, unpack
 from denoise_crawler.crawl.report import CrawlReport
-from denoise_crawler.crawl.stored_items import class_path, pack, unpack
 from denoise_crawler.errors import UnparkableError
 from tests.item_kinds import (
     AliasedModel,

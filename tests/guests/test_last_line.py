@@ -17,7 +17,7 @@ YIELDS = """
             item["html"] = response.text
         yield item
 """
-LAST = "denoise_crawler.crawl.item_fate] INFO: "
+LAST = "denoise_crawler.crawl.crawl_denoiser] INFO: "
 
 
 def answer(path: str) -> Answer:

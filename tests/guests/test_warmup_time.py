@@ -72,9 +72,9 @@ def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
 
 BREAKS = {
     # each fails once, for the site that is overdue first
-    "ItemFate._report_overdue": "crawl.item_fate",
-    "WaitingItems.count": "crawl.parking",
-    "ItemFate._release": "crawl.item_fate",
+    "WarmupQueue._report_overdue": "crawl.warmup",
+    "WaitingItems.count": "crawl.parked_items",
+    "WarmupQueue._release": "crawl.warmup",
 }
 FAILS_ONCE = """
 from denoise_crawler.{module} import {kind}
@@ -115,7 +115,7 @@ def test_a_mistake_with_one_overdue_site_keeps_no_other_waiting(
 @pytest.mark.parametrize(
     "settings",
     [
-        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0", "-s", "DENOISE_WARMUP_LONGEST=0"), id="without a time"),
+        pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0"), id="without a time"),
         pytest.param(("-s", "DENOISE_WARMUP_SECONDS=0.1", "-s", "DENOISE_SHORT_SITES=raw"), id="raw"),
     ],
 )
@@ -147,23 +147,9 @@ def test_each_new_page_of_a_site_gives_it_more_time(mode: str, two_hosts: list[S
     slow = ("-s", "DOWNLOAD_DELAY=0.8", "-s", "DENOISE_WARMUP_SECONDS=4", "-s", "CONCURRENT_REQUESTS=1")
     items = guest.run(pages, *slow, "-s", "DENOISE_WARMUP_PAGES=8")
     assert sorted(item["url"] for item in items) == pages, guest.log
-    assert "is known after 8 pages; 8 items go on" in guest.log
+    assert "is known after 8 pages; 7 items that waited go on" in guest.log
     assert "denoise/sites_overdue" not in guest.stats
     assert "went on before" not in guest.log
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_however_many_pages_come_no_item_waits_longer_than_the_longest_time(
-    mode: str, two_hosts: list[Served], tmp_path: Path
-) -> None:
-    us, _ = MODES[mode]
-    guest = Guest(tmp_path, us, spider=waiting_spider(mode, 60))
-    pages = addresses(two_hosts[:1], 4)
-    limits = ("-s", "DENOISE_WARMUP_SECONDS=0", "-s", "DENOISE_WARMUP_LONGEST=1")
-    items = guest.run(pages, *limits, "-s", "DENOISE_WARMUP_PAGES=500")
-    assert sorted(item["url"] for item in items) == pages, guest.log
-    assert "items go on after 1 seconds, with what is known of it" in guest.log
-    assert guest.stats["denoise/sites_overdue"] == 1
 
 
 def test_the_time_of_items_that_an_earlier_run_left_begins_with_the_run_that_takes_them(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.keeping import BottomK
-from denoise_crawler.methods.style_tree import sample as codec
-from denoise_crawler.methods.style_tree.nodes import ElementNode
+from denoise_crawler.methods.style_tree import storage as codec
+from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
 from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance
 from tests.strategies import html_pages
@@ -45,7 +45,7 @@ def find(tree: SiteStyleTree, *path: str) -> ElementNode:
     """The element node that is reached by labels, the first of each."""
     element = tree.root
     for label in path:
-        below = [child for style in element.styles.values() for child in style.children]
+        below = [child for style in element.styles.values() for child in tree.unfold(style)]
         element = next(child for child in below if child.label == label)
     return element
 
@@ -422,9 +422,9 @@ def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-
 def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
     tree = tree_of("<p>some text</p>")
     with pytest.raises(TreeFormatError, match="below 1"):
-        tree.merge_bytes(codec.encode(codec.Header(0, 64), [], []))
+        tree.merge_bytes(codec.encode(codec.Header(0, 64), []))
     with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
-        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), [], []))
+        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), []))
     assert tree.pages == 1
 
 

@@ -7,15 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.batch import clean_pages
-from denoise_crawler.denoiser import MAX_LAYOUTS, Denoiser, denoise_pages
-from denoise_crawler.methods import MethodChoice
-from denoise_crawler.page import Page
+from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.page.site import (
     HOSTS_OF_MANY_OWNERS,
     canonical_host,
     host_of,
-    layout_name,
-    site_name,
     site_of,
     site_of_host,
     without_port,
@@ -56,7 +52,7 @@ def victim(url: str) -> str:  # noqa: ARG001
         ("http://[bad", ""),
         ("http://host:99999/", ""),
         ("http://victim.com\ud800.evil.com/", "evil.com"),
-        ("http://victim.com (2)/", "victim.com_(2)"),
+        ("http://victim.com (2)/", "victim.com (2)"),
         ("", ""),
     ],
 )
@@ -168,27 +164,6 @@ def test_any_text_has_one_spelling_as_a_host_that_is_its_own(text: str) -> None:
     )
 
 
-@given(
-    st.text(st.characters(), max_size=40) | st.text(" (2)_\ud800", max_size=6).map("http://victim.com{}".format)
-)
-def test_no_address_and_no_name_belongs_to_the_layout_of_another_site(text: str) -> None:
-    layouts = {layout_name(site_of("https://victim.com/"), number) for number in range(2, MAX_LAYOUTS + 1)}
-    for name in (site_of(text), site_name(text), Page.parse(text, "<p>x", site=text).site):
-        assert name not in layouts
-        assert site_name(name) == name  # a name that was made is not changed once more
-        assert name.encode().decode() == name
-
-
-def test_a_site_called_like_a_layout_teaches_the_other_site_nothing() -> None:
-    denoiser = Denoiser("fusion")
-    for url in ("https://victim.com/a", "https://victim.com (2)/a"):
-        denoiser.learn(Page.parse(url, "<p>The harbour was closed for the whole of the summer.</p>"))
-    denoiser.learn(Page.parse("https://x.test/", "<p>Nothing of this is of any harm.</p>", site="victim.com (2)"))
-    denoiser.save()
-    assert denoiser.layouts("victim.com") == 1
-    assert denoiser.add_layout("victim.com", MethodChoice("fusion").new()) == "victim.com (2)"
-
-
 def test_hosts_of_many_owners_are_kept_apart_by_the_name_below_them_and_not_by_paths() -> None:
     for host in HOSTS_OF_MANY_OWNERS:
         assert site_of(f"https://alice.{host}/") == f"alice.{host}" != site_of(f"https://bob.{host}/")
@@ -203,7 +178,7 @@ def test_lone_surrogates_never_leave_in_addresses() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"warmup_pages": 3, "short_sites": "drop"}])
-def test_a_batch_emits_neither_lone_surrogates_nor_the_name_of_a_layout(options: dict[str, Any]) -> None:
+def test_a_batch_emits_no_lone_surrogates(options: dict[str, Any]) -> None:
     pages = [("https://example.com/\ud800", "<p>Some text that is long enough to be read by a person.</p>")]
     [done] = clean_pages(lambda: pages, workers=1, site=victim, **options)
-    assert (done.page.url, done.page.site) == ("https://example.com/\ufffd", "victim.com_(2)")
+    assert (done.page.url, done.page.site) == ("https://example.com/\ufffd", "victim.com (2)")

@@ -82,13 +82,13 @@ def test_knowledge_with_anything_changed_in_it_is_refused_or_judged_by(name: str
 
 def style_tree(*pages: list[Any], labels: list[str] | None = None) -> bytes:
     record = [128, 64, ["body", "p"] if labels is None else labels, list(pages)]
-    return b"SST\x01" + zlib.compress(msgspec.msgpack.encode(record))
+    return b"SST\x02" + zlib.compress(msgspec.msgpack.encode(record))
 
 
 def style_page(nodes: int, *, deep: bool = False) -> list[Any]:
     """Return a page of many nodes, all below the body, or each below the one before."""
-    ends = [nodes] + [0] * (nodes - 1) if deep else [nodes, (2 - nodes) % (1 << 32), *[1] * (nodes - 2)]
-    return [1, numbers([0] + [1] * (nodes - 1)), numbers(ends), numbers([0] * (nodes + 1)), b"", b""]
+    sizes = range(nodes, 0, -1) if deep else [nodes, *[1] * (nodes - 1)]
+    return [1, numbers([0] + [1] * (nodes - 1)), numbers(sizes), numbers([0] * nodes), b"", b""]
 
 
 def feature_tree(nodes: int) -> bytes:

@@ -25,7 +25,7 @@ from twisted.web.http import Request
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
-from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import abort_on_missing_extra, abort_on_setup_error, is_off
 from denoise_crawler.denoiser import Cleaned
@@ -102,7 +102,7 @@ class CleanedPages:
     """What a crawl has cleaned: sums by site, and the recent pages."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.fate = ItemFate.of(crawler)
+        self.denoiser = CrawlDenoiser.of(crawler)
         self.recent: deque[RecentPage] = deque(maxlen=_MAX_RECENT_PAGES)
         self._sizes: dict[str, Sizes] = {}
         crawler.signals.connect(self._add, page_cleaned)
@@ -118,12 +118,18 @@ class CleanedPages:
     def sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most cleaned items first."""
         found = [
-            LiveSite(name, at.pages_seen, at.ready, at.items_cleaned, sizes=self._sizes.get(name, Sizes()))
-            for name, at in self.fate.sites.all_progress()
+            LiveSite(
+                site.name,
+                site.pages_seen,
+                site.is_ready,
+                site.items_cleaned,
+                sizes=self._sizes.get(site.name, Sizes()),
+            )
+            for site in self.denoiser.sites.all()
         ]
         found.sort(key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
         for site in found[:_MAX_SITES]:
-            site.waiting = self.fate.waiting.count(site.name)
+            site.waiting = self.denoiser.waiting.count(site.name)
         return found
 
 
@@ -213,15 +219,15 @@ class _LiveResource(Resource):
         return 200, self._page(recent)
 
     def _current_state(self) -> dict[str, Any]:
-        fate, counts = self._cleaned.fate, self._cleaned.fate.report
+        denoiser, counts = self._cleaned.denoiser, self._cleaned.denoiser.report
         sites = self._cleaned.sites()
         spider = self._crawler.spidercls.name if self._crawler.spidercls else ""
         return {
             "spider": spider,
-            "method": fate.settings.choice.name,
-            "quota": fate.settings.warmup_pages,
+            "method": denoiser.settings.choice.name,
+            "quota": denoiser.settings.warmup_pages,
             "counts": {name: counts.of(name) for name in _COUNTS},
-            "waiting": fate.waiting.count(),
+            "waiting": denoiser.waiting.count(),
             "sizes": Sizes(visible=counts.of("characters_before"), kept=counts.of("characters_after")),
             "sites": sites[:_MAX_SITES],
             "more_sites": max(0, len(sites) - _MAX_SITES),
@@ -231,7 +237,7 @@ class _LiveResource(Resource):
 
     def _page(self, recent: RecentPage) -> str:
         page = Page.parse(recent.figures.url, recent.html, site=recent.site)
-        cleaned = self._cleaned.fate.sites.cleaner.preview(page)
+        cleaned = self._cleaned.denoiser.sites.preview(page)
         return render_page(
             "live_page.html",
             TEMPLATES,

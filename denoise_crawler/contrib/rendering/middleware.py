@@ -18,10 +18,10 @@ from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.contrib.rendering.settings import UNSURE, RenderingSettings
-from denoise_crawler.crawl.item_fate import ItemFate
+from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.middleware import needs_script
+from denoise_crawler.crawl.pickled import PAGE_KEY
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
-from denoise_crawler.crawl.stored_items import PAGE_KEY
 from denoise_crawler.errors import RenderingError, SettingError
 from denoise_crawler.output.writing import Writing
 
@@ -135,15 +135,15 @@ class RenderingMiddleware:
 
     def _is_unsure(self, response: HtmlResponse) -> bool:
         """Return True if the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
-        fate = ItemFate.of(self._crawler)
+        denoiser = CrawlDenoiser.of(self._crawler)
         try:
-            page = page_of_response(response, fate.settings.site)
+            page = page_of_response(response, denoiser.settings.site)
             if page is None or page.skipped:
                 return False
-            if not fate.sites.cleaner.preview(page).clean_page.low_confidence:
+            if not denoiser.sites.preview(page).clean_page.low_confidence:
                 return False
         except Exception:  # a page that fails is not rendered for that
-            fate.report.page_failed(response.url)
+            denoiser.report.page_failed(response.url)
             return False
         self._count("unsure")
         return True

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.digest import outline_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import load_dictionary
 
@@ -94,15 +93,15 @@ class StyleTree(Method):
 
     def judge(self, page: Page) -> Judgement:
         """Mark the subtrees without a node of at least the threshold's importance."""
-        rated = self.tree.rate(page)
-        noise = inherit(rated.peak < self.threshold, page.once(outline_of).ends)
+        nodes = self.tree.importances(page)
+        noise = inherit([node.peak < self.threshold for node in nodes], page.nodes.ends)
 
         def reason(index: int) -> str:
-            pages, importance = int(rated.pages[index]), float(rated.importance[index])
+            pages, importance = nodes[index].pages, nodes[index].importance
             if not pages:
                 return "the site's other pages do not have this"
             compared = "below" if importance < self.threshold else "at least"
             on = f"on {pages} of {self.tree.pages} pages"
             return f"importance {importance:.2f}, {compared} {self.threshold:g}; {on}"
 
-        return Judgement(noise, rated.importance.tolist(), reason)
+        return Judgement(noise, [node.importance for node in nodes], reason)

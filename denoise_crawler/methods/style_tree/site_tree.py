@@ -1,36 +1,38 @@
-"""The site style tree: the pages of one site laid over one another."""
+"""The site style tree (SST): a sample of the pages of one site, laid over one another; a page is mapped to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from denoise_crawler.methods.base import inherit
-from denoise_crawler.methods.style_tree import sample
-from denoise_crawler.methods.style_tree.columns import (
+from denoise_crawler.methods.keeping import BottomK
+from denoise_crawler.methods.style_tree import storage
+from denoise_crawler.methods.style_tree.importance import rate, rate_style
+from denoise_crawler.methods.style_tree.page_nodes import PageDigest, digest_page, outline_of
+from denoise_crawler.methods.style_tree.tree import (
     MAX_TREE_PAGES,
-    OWN,
-    PAGES,
-    ImportanceRules,
-    PageTree,
-    SiteColumns,
-    TreeColumns,
+    ElementNode,
+    PageNodes,
+    Rules,
+    Shape,
+    StyleNode,
+    lay,
+    match,
+    take_out,
+    unfolded,
 )
-from denoise_crawler.methods.style_tree.digest import PageDigest, digest_page, outline_of
-from denoise_crawler.methods.style_tree.nodes import ElementNode, TreeView
-from denoise_crawler.methods.style_tree.sample import ROOT, TEXTS, PageSample, label_hash
 from denoise_crawler.page import Page
 
 MAX_PAGES = 128
-_MAX_ROWS = 300_000  # of the trees of single pages that are kept while pages are added
-_TREES_KEPT = 1  # when that is done: the page that was learned last is judged next
+_SMALL_TREE = 32  # pages
+_MOST_FOLDED = (
+    1,
+    3,
+)  # pages of a folded style node, in a small tree and in others: more save memory but cost time
+_MAX_NODES = 100_000  # of the pages that are kept in hand while others are added or judged
 
 
-@dataclass(frozen=True, slots=True)
-class NodeImportance:
+class NodeImportance(NamedTuple):
     """How many pages have a node and how important it is, with the highest importance in its subtree (``peak``).
 
     A node that the tree does not know has 0 pages and importance 1, so that it is not noise.
@@ -41,13 +43,7 @@ class NodeImportance:
     peak: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ratings:
-    """The columns of :class:`NodeImportance` over the nodes of a page."""
-
-    pages: NDArray[np.int32]
-    importance: NDArray[np.float64]
-    peak: NDArray[np.float64]
+_UNKNOWN = NodeImportance(0, 1.0, 1.0)
 
 
 class SiteStyleTree:
@@ -61,7 +57,7 @@ class SiteStyleTree:
     Args:
         max_pages: The most pages to keep: those with the lowest keys.
         collapse: Whether a run of equal siblings (``li li li``) counts as one.
-        gamma: See :class:`ImportanceRules`, as for the other arguments.
+        gamma: See :class:`Rules`, as for the other arguments.
 
     Raises:
         ValueError: An argument is out of range.
@@ -92,11 +88,16 @@ class SiteStyleTree:
             raise ValueError(f"max_pages must be from 1 to {MAX_TREE_PAGES:,}, features_per_leaf at least 1")
         if not 0.0 < gamma < 1.0:
             raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
-        self.collapse = collapse
-        self.rules = ImportanceRules(gamma, single_page, presence, data_node, features_per_leaf)
-        self._sample = PageSample(max_pages)
-        self._columns = SiteColumns(ROOT)
-        self._trees: dict[int, PageTree] = {}
+        self.rules = Rules(collapse, gamma, single_page, presence, data_node, features_per_leaf)
+        self.root = ElementNode("body")  # its importance is that of the last refresh
+        self._sample: BottomK[PageDigest] = BottomK(max_pages)
+        self._taken_out = 0  # pages since the tree was made
+        self._in_hand: dict[int, PageNodes] = {}
+
+    @property
+    def collapse(self) -> bool:
+        """Whether a run of equal siblings counts as one."""
+        return self.rules.collapse
 
     @property
     def max_pages(self) -> int:
@@ -109,36 +110,35 @@ class SiteStyleTree:
         return len(self._sample)
 
     @property
-    def root(self) -> ElementNode:
-        """The element node of the body, to look at the tree as it is now."""
-        return ElementNode(self._view(self._columns), 0)
+    def _most_folded(self) -> int:
+        return _MOST_FOLDED[self.pages > _SMALL_TREE]
 
     def __contains__(self, page: Page) -> bool:
         return page.key in self._sample
 
     def wants(self, page: Page) -> bool:
-        """Tell whether ``page`` would change the tree. It would not if it is known or not in the sample."""
+        """Return True if ``page`` would change the tree. It would not if it is known or outside the sample."""
         return self._sample.wants(page.key)
 
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree."""
         if not self.wants(page):
             return False
-        numbers = self._sample.numbers(page.once(outline_of).labels)
-        self._add_digests([digest_page(page, self.rules.features_per_leaf, numbers)])
+        self._add(digest_page(page, self.rules.features_per_leaf), self._shape_of(page))
+        self._in_hand = {page.key: self._nodes_of(page.key)}  # it is judged next
         return True
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``; the result equals learning both trees' pages, in any order."""
-        self._merge_digests(other._header, other._sample.labels, list(other._sample))
+        self._merge(other._header, list(other._sample))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree as bytes; raise :class:`TreeFormatError` for other bytes."""
-        self._merge_digests(*sample.decode(data))
+        self._merge(*storage.decode(data))
 
     def to_bytes(self) -> bytes:
         """Return the tree as bytes; equal trees give equal bytes."""
-        return sample.encode(self._header, self._sample.labels, self._sample)
+        return storage.encode(self._header, self._sample)
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
@@ -149,158 +149,127 @@ class SiteStyleTree:
             options: The other arguments of the tree.
 
         Raises:
-            TreeFormatError: The bytes are no tree, damaged, or of a newer version.
+            TreeFormatError: The bytes are no tree, damaged, or of another version.
 
         """
-        header, labels, digests = sample.decode(data)
+        header, digests = storage.decode(data)
         options.update(max_pages=header.max_pages, features_per_leaf=header.features_per_leaf)
         tree = cls(**options)  # type: ignore[arg-type]
-        tree._merge_digests(header, labels, digests)
+        tree._merge(header, digests)
         return tree
 
     def importances(self, page: Page) -> list[NodeImportance]:
         """Return the importance of each node of ``page``, in document order."""
-        rated = self.rate(page)
-        columns = (column.tolist() for column in (rated.pages, rated.importance, rated.peak))
-        return [NodeImportance(*row) for row in zip(*columns, strict=True)]
-
-    def rate(self, page: Page) -> Ratings:
-        """Return the columns of :meth:`importances`."""
+        elements = match(self.root, self._shape_of(page), self._grow_rated)
         self.refresh()
-        own = self._laid(page)
-        pages, scores = np.zeros(own.used, np.int32), np.ones((own.used, 2))
-        for _, columns, found in self._found(own):
-            known = found >= 0
-            pages[known] = columns.elements[found[known], PAGES]
-            scores[known] = columns.scores[found[known]]
-        return Ratings(pages[own.places], *scores[own.places].T)
+        return [
+            _UNKNOWN
+            if element is None or not self.pages
+            else NodeImportance(element.pages, element.importance, element.peak)
+            for element in elements
+        ]
 
     def known_nodes(self, page: Page) -> list[bool]:
-        """Tell for each node of ``page`` whether the tree has it; faster than :meth:`importances`.
+        """Return for each node of ``page`` whether the tree has it.
 
         Everything below a sequence of children that only one page has counts as known.
         """
-        own = self._laid(page)
-        found, folded = self._find(own)
-        known, below = found >= 0, np.zeros(own.used, np.bool_)
-        below[own.children(folded[:, 0])] = True
-        unfolded = np.array(inherit(below[own.places], page.once(outline_of).ends))
-        either: list[bool] = (unfolded | known[own.places]).tolist()
-        return either
+        shape, known = self._shape_of(page), list[bool]()
+        elements = match(self.root, shape, lambda style: self._grow(style) if style.pages > 1 else ())
+        for element, parent in zip(elements, page.nodes.parents, strict=True):
+            if element is not None or parent < 0:
+                known.append(self.pages > 0)
+            elif (above := elements[parent]) is not None:
+                known.append(shape.below(parent)[0] in above.style_nodes)
+            else:
+                known.append(known[parent])
+        return known
 
     def elements_on(self, page: Page) -> Iterator[tuple[ElementNode, int]]:
-        """Yield the element nodes that the tree has of ``page``, each with the first of its nodes there."""
-        self.refresh()
-        own = self._laid(page)
-        first = np.empty(own.used, np.int64)
-        first[own.places[::-1]] = np.arange(len(own.places))[::-1]
-        for key, columns, found in self._found(own):
-            view, rows = self._view(columns, key), found.tolist()
-            for element in np.flatnonzero(found >= 0).tolist():
-                yield ElementNode(view, rows[element]), int(first[element])
+        """Yield the element nodes that ``page`` has, each with the first of its nodes; none below folded ones."""
+        first: dict[ElementNode, int] = {}
+        for node, element in enumerate(match(self.root, self._shape_of(page), lambda style: style.children)):
+            if element is not None:
+                first.setdefault(element, node)
+        yield from first.items()
+
+    def unfold(self, style: StyleNode) -> Sequence[ElementNode]:
+        """Return the children of a style node, to look at them; a folded one has them from now on."""
+        if style.folded:
+            style.children, laid = unfolded(style, self._nodes_of)
+            style.folded = ()
+            lay(laid, self._nodes_of, most_folded=self._most_folded)
+            rate(style.children, self.rules, self._grow_rated)
+        return style.children
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
-        if self.pages:
-            self._columns.rate(self.rules)
+        rate([self.root], self.rules, self._grow_rated)
+        self._in_hand.clear()
 
-    def _laid(self, page: Page) -> PageTree:
-        return page.once(_lay_collapsed if self.collapse else _lay)
+    def _grow(self, style: StyleNode) -> Sequence[ElementNode]:
+        """Return the children of a style node with all that stands below them: made anew of a folded one."""
+        if style.children:
+            return style.children
+        children, laid = unfolded(style, self._nodes_of)
+        lay(laid, self._nodes_of, most_folded=0)
+        return children
 
-    def _find(self, page: PageTree) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return by element node of a page its row in the site's tree, and its style nodes folded there."""
-        found = np.full(page.used, -1, np.int32)
-        if self.pages:
-            found[0] = 0
-        return found, self._columns.find(page, found)
+    def _grow_rated(self, style: StyleNode) -> Sequence[ElementNode]:
+        """Return the same with their importance; rate the folded style node itself as well."""
+        children = self._grow(style)
+        if style.folded:
+            rate(children, self.rules, self._grow_rated)
+            rate_style(style, children)
+        return children
 
-    def _found(self, page: PageTree) -> Iterator[tuple[int | None, TreeColumns, NDArray[np.int32]]]:
-        """Yield each tree that has nodes of a page, with the rows there by element node of the page (-1: none).
+    def _nodes_of(self, key: int) -> PageNodes:
+        """Return the nodes of a page of the sample."""
+        if (nodes := self._in_hand.get(key)) is None:
+            nodes = self._in_hand[key] = PageNodes(self._sample[key], self.rules)
+            if sum(map(len, self._in_hand.values())) > _MAX_NODES:
+                self._in_hand = {key: nodes}
+        return nodes
 
-        The first is the site's, the others are those of the pages with these keys.
-        """
-        found, folded = self._find(page)
-        yield None, self._columns, found
-        owners = self._columns.owners[folded[:, 1]]
-        for key in np.unique(owners).tolist():
-            tree, own = self._tree_of(self._sample[key]), folded[owners == key]
-            below = np.full(page.used, -1, np.int32)
-            theirs = self._columns.styles[own[:, 1], OWN]
-            below[page.children(own[:, 0])] = tree.children(theirs)
-            tree.find(page, below)
-            yield key, tree, below
-
-    def _view(self, columns: TreeColumns, key: int | None = None) -> TreeView:
-        return TreeView(columns, key, self._sample.labels, self._unfold)
-
-    def _unfold(self, style: int) -> Sequence[ElementNode]:
-        """Return the children of a folded style node of the site's tree."""
-        columns = self._columns
-        key = int(columns.owners[style])
-        tree = self._tree_of(self._sample[key])
-        view = self._view(tree, key)
-        return [ElementNode(view, row) for row in tree.children(columns.styles[[style], OWN]).tolist()]
+    def _shape_of(self, page: Page) -> Shape:
+        return page.once(_collapsed_shape if self.rules.collapse else _shape)
 
     @property
-    def _header(self) -> sample.Header:
-        return sample.Header(self.max_pages, self.rules.features_per_leaf)
+    def _header(self) -> storage.Header:
+        return storage.Header(self.max_pages, self.rules.features_per_leaf)
 
-    def _merge_digests(self, header: sample.Header, labels: Sequence[str], digests: Sequence[PageDigest]) -> None:
-        """Add the pages of another tree with this ``header`` and these ``labels``."""
+    def _merge(self, header: storage.Header, digests: Sequence[PageDigest]) -> None:
+        """Add the pages of another tree with this ``header``."""
         if header.features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
         if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
-            self._take_out(self._sample.shrink(header.max_pages))
-        wanted = (found for found in digests if self._sample.wants(found.key))
-        self._add_digests(self._sample.renumbered(wanted, labels))
-
-    def _add_digests(self, digests: Iterable[PageDigest]) -> None:
+            for dropped in self._sample.shrink(header.max_pages):
+                self._take_out(dropped)
         for digest in digests:
-            self._take_out(self._sample.add(digest))
-            self._add(digest)
-            if self._sample.has_many_labels:
-                self._forget_labels()
-            elif self._columns.is_sparse:
-                self._columns.compact()
-        while len(self._trees) > _TREES_KEPT:
-            del self._trees[next(iter(self._trees))]
+            if self._sample.wants(digest.key):
+                self._add(digest)
+        self._in_hand.clear()
 
-    def _add(self, digest: PageDigest) -> None:
-        page = self._tree_of(digest)
-        keys = self._columns.owners_of(page)
-        self._columns.add([(digest.key, page), *((key, self._tree_of(self._sample[key])) for key in keys)])
+    def _add(self, digest: PageDigest, shape: Shape | None = None) -> None:
+        for displaced in self._sample.add(digest):
+            self._take_out(displaced)
+        self._in_hand[digest.key] = PageNodes(digest, self.rules, shape)
+        added = [digest.key]
+        if self._taken_out >= self.max_pages:  # what many pages had, few have now: fold it again
+            self.root, self._taken_out, added = ElementNode("body"), 0, [page.key for page in self._sample]
+        for key in added:
+            lay([(self.root, self._nodes_of(key), (0,))], self._nodes_of, most_folded=self._most_folded)
 
-    def _take_out(self, digests: Iterable[PageDigest]) -> None:
-        for digest in digests:
-            self._columns.take_out(self._tree_of(digest))
-            del self._trees[digest.key]
-
-    def _forget_labels(self) -> None:
-        """Give the labels of the pages that are known new numbers."""
-        self._sample.forget_labels()
-        self._columns = SiteColumns(ROOT)
-        self._trees.clear()
-        for digest in self._sample:
-            self._add(digest)
-
-    def _tree_of(self, digest: PageDigest) -> PageTree:
-        """Return the tree of one page of the sample, with features and importance."""
-        trees = self._trees
-        if (tree := trees.pop(digest.key, None)) is None:
-            labels = digest.labels.astype(np.int32)
-            tree = PageTree(labels, self._sample.hashes, digest.ends, collapse=self.collapse)
-            tree.learn(digest, self.rules, TEXTS)
-            while trees and tree.used + sum(other.used for other in trees.values()) > _MAX_ROWS:
-                del trees[next(iter(trees))]
-        trees[digest.key] = tree
-        return tree
+    def _take_out(self, digest: PageDigest) -> None:
+        take_out([(self.root, PageNodes(digest, self.rules), (0,))])
+        self._in_hand.pop(digest.key, None)
+        self._taken_out += 1
 
 
-def _lay(page: Page, *, collapse: bool = False) -> PageTree:
+def _shape(page: Page, *, collapse: bool = False) -> Shape:
     outline = page.once(outline_of)
-    hashes = np.array([label_hash(label) for label in outline.labels], np.uint64)
-    return PageTree(outline.numbers, hashes, outline.ends, collapse=collapse)
+    return Shape(outline.labels, outline.names, page.nodes.ends, collapse=collapse)
 
 
-def _lay_collapsed(page: Page) -> PageTree:
-    return _lay(page, collapse=True)
+def _collapsed_shape(page: Page) -> Shape:
+    return _shape(page, collapse=True)

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.filling import FillResult, ItemFiller
+from denoise_crawler.crawl.item_fields import FillResult, ItemWriter
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from tests.conftest import ADDON, PIPELINES, SETTINGS, Project
@@ -105,8 +105,8 @@ class FrozenNoText:
 KINDS = pytest.mark.parametrize("kind", [dict, ScrapyItem, Dataclass, Attrs, Model])
 
 
-def filler(**changed: Any) -> ItemFiller:
-    return ItemFiller(DenoiseSettings(**changed), CrawlReport(get_crawler()))
+def filler(**changed: Any) -> ItemWriter:
+    return ItemWriter(DenoiseSettings(**changed), CrawlReport(get_crawler()))
 
 
 def text_of(item: object, name: str = "text") -> Any:

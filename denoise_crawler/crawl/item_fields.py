@@ -20,10 +20,10 @@ from scrapy import Item
 from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 
+from denoise_crawler.crawl.pickled import class_path
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.stored_items import class_path
 from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 
@@ -45,7 +45,7 @@ class FillResult(NamedTuple):
     wrote: bool
 
 
-class ItemFiller:
+class ItemWriter:
     """Fills the empty fields of items. The settings name the fields; values that an item has stay."""
 
     def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:

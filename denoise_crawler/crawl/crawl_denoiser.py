@@ -1,0 +1,187 @@
+"""What the components of one crawl share: its settings, its sites, its store, and how an item is filled."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.item_fields import ItemWriter
+from denoise_crawler.crawl.parked_items import WaitingItems, owner_of
+from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
+from denoise_crawler.crawl.response_pages import ResponsePages
+from denoise_crawler.crawl.settings import DenoiseSettings
+from denoise_crawler.crawl.shutdown import feeds_are_safe
+from denoise_crawler.crawl.sites import Site, Sites
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.denoiser import Cleaned
+from denoise_crawler.errors import PartError, describe_error
+from denoise_crawler.store import Store, open_store
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlDenoiser:
+    """Learns the pages of one crawl and fills its items.
+
+    Attributes:
+        by_addon: Whether the spider middleware passes the items in, and no pipeline.
+    """
+
+    _of_crawler: ClassVar[WeakKeyDictionary[Crawler, CrawlDenoiser]] = WeakKeyDictionary()
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler, self.by_addon = crawler, False
+        self.settings = DenoiseSettings.from_settings(crawler.settings)
+        self.report = CrawlReport(crawler)
+        self.writer = ItemWriter(self.settings, self.report)
+        store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
+        self._store = GuardedStore(store, partial(self.report.store_failed, self.settings.store))
+        self.sites = Sites(self.settings, self._store, self.report)
+        self.waiting = WaitingItems(crawler, self._store, store.path, self.report)
+        crawler.signals.connect(self._on_spider_opened, signals.spider_opened)
+        crawler.signals.connect(self._on_engine_stopped, signals.engine_stopped)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> CrawlDenoiser:
+        """Return the one of a crawl; the first call makes it.
+
+        Raises:
+            SettingError: A DENOISE_* setting is wrong.
+            StoreError: The store cannot be opened.
+        """
+        if crawler not in cls._of_crawler:
+            cls._of_crawler[crawler] = cls(crawler)
+        return cls._of_crawler[crawler]
+
+    def pages_of(self, response: Response) -> ResponsePages:
+        """Return what finds the page of each item of a response."""
+        return ResponsePages(response, self._crawler, self.settings, self.writer, self.report)
+
+    def learn(self, source: SourcePage) -> Site:
+        """Learn a page, once, in place of what an earlier run left of it; return its site."""
+        if source.learned:
+            return self.sites.of(source.page.site)
+        self.waiting.supersede(source)
+        site = self.sites.learn(source)
+        self.report.count("pages", int(not source.skipped))
+        return site
+
+    def is_skipped(self, source: SourcePage) -> bool:
+        """Return True, and count an item, if there is nothing to read on its page."""
+        if source.skipped:
+            self.report.page_skipped(source.page.url, source.skipped)
+        return bool(source.skipped)
+
+    def can_fill(self, item: Any, source: SourcePage) -> bool:
+        """Return True if an item gets anything from its page."""
+        if not source.has_page or source.skipped or isinstance(item, self.settings.skipped_items):
+            return False
+        return self.writer.can_fill(item)
+
+    # --- an item goes on, filled
+
+    def fill(self, item: Any, source: SourcePage | None, *, released: bool = False) -> list[Any]:
+        """Return what goes on for an item, filled where possible: the item, or one for each record of its page.
+
+        Args:
+            item: The item.
+            source: Its page, None if that cannot be read.
+            released: Whether the item waited; then DENOISE_SHORT_SITES says what becomes of it.
+
+        Returns:
+            The items; the item as it came if anything goes wrong; none if it is dropped.
+
+        Raises:
+            UnwantedItem: The settings want items of such pages dropped.
+        """
+        try:
+            if released and source is not None:
+                return self._fill_released(item, source)
+            return self._filled(item, source)
+        except UnwantedItem:
+            raise
+        except Exception as error:  # neither a bug nor a strange class of items costs the item
+            self.report.page_failed("A page" if source is None else source.page.url)
+            return self.writer.unfilled(item, describe_error(error))
+
+    def fill_or_drop(self, item: Any, source: SourcePage | None, *, released: bool = False) -> list[Any]:
+        """Return what :meth:`fill` returns; an unwanted item is dropped, which Scrapy is told as by a pipeline."""
+        try:
+            return self.fill(item, source, released=released)
+        except UnwantedItem as error:
+            response = None if source is None else source.response
+            self._crawler.signals.send_catch_log(
+                signals.item_dropped, item=item, response=response, spider=self._crawler.spider, exception=error
+            )
+            return []
+
+    def _fill_released(self, item: Any, source: SourcePage) -> list[Any]:
+        is_ready = self.sites.of(source.page.site).is_ready
+        policy = "clean" if is_ready or not self.can_fill(item, source) else self.settings.short_sites
+        if policy == "drop":
+            self.report.count("dropped")
+            return []
+        self.report.count("replayed")
+        if policy == "clean":
+            return self._filled(item, source)
+        self.report.count("raw")
+        return self._with_text(item, self.sites.raw(source))
+
+    def _filled(self, item: Any, source: SourcePage | None) -> list[Any]:
+        if isinstance(item, self.settings.skipped_items):
+            self.report.count("opted_out")
+            return [item]
+        if source is None or not source.has_page or self.is_skipped(source):
+            self.report.count("untouched", int(source is None or not source.has_page))
+            return self.writer.as_it_came(item)
+        if not self.writer.can_fill(item):
+            return self.writer.complete(item)
+        self.sites.clean(source)
+        if source.cleaned is None:
+            return self.writer.unfilled(item, source.error)
+        self.report.count("cleaned")
+        self.sites.of(source.page.site).items_cleaned += 1
+        return self._with_text(item, source.cleaned)
+
+    def _with_text(self, item: Any, cleaned: Cleaned) -> list[Any]:
+        try:
+            part = self.writer.part_of(item)
+            clean_page = self.sites.part(cleaned, part) if part else cleaned.clean_page
+        except PartError as error:
+            message = "A part of a page is not found, and its item goes on without its text: %s"
+            self.report.first("parts_missing", message, error)
+            return self.writer.as_it_came(item)
+        check_wanted(clean_page, self.settings.writing, self.report, has_text=self.writer.has_text(item))
+        return self.writer.fill_each(item, clean_page, whole=self.by_addon and not part)
+
+    # --- the crawl begins and ends
+
+    def _on_spider_opened(self) -> None:
+        with self.report.isolate_step("load the method"):
+            self.sites.start()
+        with self.report.isolate_step("learn the pages that an earlier run left"):
+            for source in self.waiting.sources() if self.waiting.inherit() else ():
+                source.learned = not source.has_page
+                site = self.sites.learn(source)
+                site.has_waiting = site.has_waiting or bool(self.settings.job)
+
+    def _on_engine_stopped(self) -> None:
+        safe = False
+        with self.report.isolate_step("save what is known of the sites"):
+            self.sites.save_all()
+        with self.report.isolate_step("look for what still waits"):
+            logger.info(self.report.summary())
+            if left := self.waiting.count():
+                logger.info("%d items wait in %s for the next run", left, self.settings.store)
+        with self.report.isolate_step("find out whether the feeds were written"):
+            safe = feeds_are_safe(self._crawler)
+        if not safe:
+            logger.error("A feed failed: what had waited stays in %s for the next run", self.settings.store)
+        self._store.safely(None, Store.close, safe=safe)

@@ -1,0 +1,265 @@
+"""The items that wait in the store until their site is known: parked, counted, read back page by page."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import os
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.extensions.closespider import CloseSpider
+from scrapy.utils.conf import closest_scrapy_cfg
+
+from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html, unpack
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
+from denoise_crawler.errors import DamagedRowError, UnparkableError
+from denoise_crawler.methods.keeping import MAX_BYTES
+from denoise_crawler.page.held_pages import PageWindow
+from denoise_crawler.page.text import printable
+from denoise_crawler.store import Store
+from denoise_crawler.store.parked_rows import Parked
+
+logger = logging.getLogger(__name__)
+
+_ROW_OVERHEAD_BYTES = 16
+
+
+class WaitingItem(NamedTuple):
+    """An item that waited, with the page it came from."""
+
+    item: Any
+    source: SourcePage
+
+
+class WaitingItems:
+    """Parks items in the store and reads them back. Items of one page share its :class:`SourcePage`.
+
+    Items are pickled. So a file that other users own, or can write, is not read, and nothing waits in it.
+    """
+
+    def __init__(self, crawler: Crawler, store: GuardedStore, path: Path, report: CrawlReport) -> None:
+        self._store, self._path, self._report = store, path, report
+        self._limits = ItemLimits(crawler)
+        # Items of pages that were crawled at the same time alternate in the store.
+        self._sources: PageWindow[int, SourcePage] = PageWindow()
+
+    @cached_property
+    def _is_private(self) -> bool:
+        """Whether nobody else can write the file."""
+        if is_private(self._path):
+            return True
+        self._report.once(
+            "private",
+            "%s belongs to another user, or others can write it: no item waits in it, and none of it is read. To "
+            "share what is known of sites, set DENOISE_SHARED_STORE",
+            self._path,
+        )
+        return False
+
+    def park(self, item: Any, source: SourcePage) -> bool:
+        """Let an item wait: it is in the file of the store when this returns.
+
+        Return False if it cannot be stored, and must go on now.
+        """
+        try:
+            data = _pack(item, source)
+        except UnparkableError as error:
+            self._report.first(
+                "unparkable",
+                "Items of this class cannot wait until their site is known and are cleaned at once: %s",
+                error,
+                key=class_path(type(item)),
+            )
+            return False
+        parked = self._is_private and self._store.park(source.to_parked(), data)
+        if parked:
+            with self._report.isolate_step("count an item that waits"):
+                self._count(item, source)
+        return parked
+
+    def _count(self, item: Any, source: SourcePage) -> None:
+        self._report.count("parked")
+        self._limits.count_waiting(item)
+        self._cache(source.to_parked().row, source)
+
+    def release(
+        self, site: str | None = None, origin: bytes | None = None, *, inherited: bool = True
+    ) -> Iterator[Iterator[WaitingItem]]:
+        """Release waiting items page by page, in the order in which their first items came.
+
+        Args:
+            site: The site; None for all.
+            origin: The key of a page, for its items only.
+            inherited: Whether items of earlier runs are released too.
+
+        Yields:
+            For each page its items, in order. An item that was taken waits no longer.
+        """
+        for page_origin, page_site in self._store.pages_waiting(site, inherited=inherited):
+            if origin in (None, page_origin):
+                yield self._release_page(page_origin, page_site, inherited)
+
+    def _release_page(self, origin: bytes, site: str, inherited: bool) -> Iterator[WaitingItem]:
+        for batch in self._store.waiting_of(origin, site, inherited=inherited):
+            yield from self._release(batch)
+
+    def _release(self, batch: list[Parked]) -> Iterator[WaitingItem]:
+        """Release a batch; what was not taken when the caller stops waits again."""
+        released = self._store.release(batch)
+        kept: list[Parked] = []
+        try:
+            while released:
+                parked = released.pop(0)
+                try:
+                    waiting = self._read(parked)
+                except Exception as error:  # of another release, or its class is gone
+                    if not self._set_aside(parked, error):
+                        kept.append(parked)
+                    continue
+                self._store.note_gone(parked)
+                with self._report.isolate_step("count an item that waits no longer"):
+                    self._limits.uncount_released()
+                yield waiting
+        finally:
+            if kept := [*kept, *released]:
+                self._store.safely(None, Store.keep_waiting, kept)
+
+    def _read(self, parked: Parked) -> WaitingItem:
+        source = self._source(parked.page)
+        return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
+
+    def _set_aside(self, parked: Parked, error: Exception) -> bool:
+        """Write an item that cannot be read into a file beside the store; return False if it stays."""
+        message = "An item that waited cannot be read and is kept in %s: %s"
+        self._report.first("unreadable", message, self.unreadable, printable(error), level=logging.ERROR)
+        if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
+            return False
+        row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
+        with self._report.isolate_step("keep an item that cannot be read"):
+            self.unreadable.touch(0o600)
+            with self.unreadable.open("a") as lines:
+                lines.write(json.dumps(row) + "\n")
+            self._store.note_gone(parked)
+            return True
+        return False
+
+    @property
+    def unreadable(self) -> Path:
+        """The file for items that cannot be read."""
+        return self._path.with_name(f"{self._path.name}-unreadable.jsonl")
+
+    def inherit(self) -> int:
+        """Take over the items that earlier runs left; return how many."""
+        inherited = self._store.safely(0, Store.inherit) if self._is_private else 0
+        if inherited:
+            self._report.count("inherited", inherited)
+            logger.info("%d items wait from an earlier run", inherited)
+        return inherited
+
+    def supersede(self, source: SourcePage) -> None:
+        """Drop the items that an earlier run parked from a page that this run has fetched again."""
+        with self._report.isolate_step("drop the items of a page that was fetched again"):
+            self._report.count("superseded", self._store.supersede(source.origin.key))
+
+    def sites(self) -> set[str]:
+        """Return the sites of which items wait."""
+        return {site for _, site in self._store.pages_waiting()}
+
+    def sources(self) -> Iterator[SourcePage]:
+        """Yield each page that has waiting items."""
+        for _, page in self._store.safely([], Store.pages_waiting):
+            with suppress(Exception):  # it is reported when its items are released
+                yield self._source(page)
+
+    def count(self, site: str | None = None, *, inherited: bool = True) -> int:
+        """Return how many items of ``site`` wait, None: of all sites; with or without those of earlier runs."""
+        return self._store.safely(0, Store.waiting_count, site, inherited=inherited)
+
+    def _source(self, page: int) -> SourcePage:
+        """Return the page with this row number, from the cache if possible, so that it is judged only once."""
+        source = self._sources.get(page)
+        if source is None:
+            source = source_of_parked(self._store.page(page))
+            with self._report.isolate_step("keep a page at hand"):
+                self._cache(page, source)
+        return source
+
+    def _cache(self, page: int, source: SourcePage) -> None:
+        if not self._sources.has(page):
+            self._sources.add(page, len(source.to_parked().html), source)
+
+
+class ItemLimits:
+    """Tells Scrapy's CloseSpider extension, if a limit is set, which items wait.
+
+    For CLOSESPIDER_ITEMCOUNT and …_NO_ITEM a waiting item counts like one that was scraped.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @cached_property
+    def _extension(self) -> CloseSpider | None:
+        return self._crawler.get_extension(CloseSpider)
+
+    def count_waiting(self, item: Any) -> None:
+        """Count ``item`` when it begins to wait: the crawl is alive, and closer to its item limit."""
+        limits, spider = self._extension, self._crawler.spider
+        if limits is None or spider is None:
+            return
+        if limits.close_on.get("timeout_no_item"):
+            limits.item_scraped_no_item(item, spider)
+        if limits.close_on.get("itemcount") or limits.close_on.get("pagecount_no_item"):
+            limits.item_scraped(item, spider)
+
+    def uncount_released(self) -> None:
+        """Take a released item out of the count, because the extension counts it when it is scraped."""
+        limits = self._extension
+        if limits is not None and limits.counter.get("itemcount"):
+            limits.counter["itemcount"] -= 1
+
+
+def _pack(item: Any, source: SourcePage) -> bytes:
+    """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
+    packed, page = pack(item), source.to_parked()
+    data = cut_html(packed, page.html)
+    if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
+        raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
+    return data
+
+
+def is_private(path: Path) -> bool:
+    """Return True if the user of this process owns a file and nobody else can write it, or there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return True
+    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
+
+
+def owner_of(crawler: Crawler) -> str:
+    """Return a string that tells the spider of ``crawler`` from all others that may use the same store."""
+    spider = crawler.spidercls
+    names = [_project_of(spider), crawler.settings.get("BOT_NAME"), class_path(spider), spider.name or ""]
+    return json.dumps(names)
+
+
+def _project_of(spider: type[Spider]) -> str:
+    if config := closest_scrapy_cfg():
+        return str(Path(config).resolve().parent)
+    if project := os.environ.get("SCRAPY_PROJECT"):
+        return f"project {project}"
+    try:
+        return str(Path(inspect.getfile(spider)).resolve())
+    except (OSError, TypeError):
+        return ""

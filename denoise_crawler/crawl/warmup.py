@@ -1,0 +1,167 @@
+"""The warm-up queue: items wait in the store until their site is known, and none overtakes another.
+
+Inside a site there is one order. From the first item that waits, every later item of the site waits behind it. The
+items are released page by page, as they came: those of the next page when the pipelines are done with the page
+before. Items that come meanwhile wait behind them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Iterator
+from functools import partial
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import deferred_from_coro
+
+from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
+from denoise_crawler.crawl.event_loop import Concurrently, Gate, PeriodicTask
+from denoise_crawler.crawl.parked_items import WaitingItem
+from denoise_crawler.crawl.scrapy_internals import SentItems
+from denoise_crawler.crawl.shutdown import CloseHook
+from denoise_crawler.crawl.sites import Site
+from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.page.text import printable
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 60.0  # for pipelines that end no item of a page; then the items of the next page begin
+
+
+class WarmupQueue:
+    """The items of a crawl that wait.
+
+    An item waits because too little is known of its site. When the site is known, its time is over or the crawl
+    ends, it is *released*: it goes through the pipelines, filled. Or it is left for the next run: where this run
+    is killed, is a paused job, or is stopped while pipelines download.
+    """
+
+    _of_crawler: ClassVar[WeakKeyDictionary[Crawler, WarmupQueue]] = WeakKeyDictionary()
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.denoiser = CrawlDenoiser.of(crawler)
+        self._report, self._sites = self.denoiser.report, self.denoiser.sites
+        self._waiting, self._has_job = self.denoiser.waiting, bool(self.denoiser.settings.job)
+        self._gates: dict[str | None, Gate] = {}  # of the sites that are released now; None: of all
+        sent = SentItems(crawler)
+        self._send, self.was_released = sent.send, sent.has
+        self._pipelines = Concurrently(crawler.settings.getint("CONCURRENT_ITEMS"), PATIENCE_SECONDS)
+        self._close_hook = CloseHook(crawler, self._release_all, self.denoiser.settings.job)
+        if self._sites.have_time_limit:
+            self._timer = PeriodicTask(crawler, partial(self._close_hook.run_before_close, self._release_overdue))
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> WarmupQueue:
+        """Return the one of a crawl; the first call makes it. Raise what :meth:`CrawlDenoiser.of` raises."""
+        if crawler not in cls._of_crawler:
+            cls._of_crawler[crawler] = cls(crawler)
+        return cls._of_crawler[crawler]
+
+    async def waits(self, item: Any, source: SourcePage | None) -> bool:
+        """Learn the page of an item; park the item if it has to wait; return True if it waits.
+
+        The last page of a warm-up waits too. It starts the release, which goes on until nothing of the site waits.
+        """
+        if source is None:
+            return False
+        parked = False
+        try:
+            if source.has_page and not isinstance(item, self.denoiser.settings.skipped_items):
+                self.denoiser.learn(source)
+            site = self._sites.of(source.page.site)
+            if self._must_wait(item, source, site):
+                parked = self._waiting.park(item, source)
+                if parked:
+                    site.has_waiting = True
+                    self._start_release(site)
+                else:
+                    await self.drained(site.name)
+                    await self._release(site, source.origin.key)
+        except Exception:  # a bug must not cost the item
+            self._report.page_failed(source.page.url)
+        return parked
+
+    def _must_wait(self, item: Any, source: SourcePage, site: Site) -> bool:
+        return site.has_waiting or (not site.is_known and self.denoiser.can_fill(item, source))
+
+    async def drained(self, site: str) -> None:
+        """Wait while the items of a site are released: a crawl is as slow as its pipelines."""
+        while gate := self._gates.get(site) or self._gates.get(None):
+            await gate.wait()
+
+    # --- items are released
+
+    def _start_release(self, site: Site) -> None:
+        if site.is_known and not (site.name in self._gates or None in self._gates):
+            deferred_from_coro(self._close_hook.run_before_close(partial(self._release_safely, site)))
+
+    async def _release(self, site: Site, origin: bytes | None = None) -> None:
+        """Release the items of a site, or of a page of it, unless the crawl stops and they have to stay."""
+        if not site.has_waiting or site.name in self._gates:
+            return
+        if await self._send_pages(site.name, origin):
+            site.has_waiting = origin is not None and self._waiting.count(site.name, inherited=self._has_job) > 0
+
+    async def _release_safely(self, site: Site) -> None:
+        try:
+            await self._release(site)
+        except Exception:  # the other sites go on
+            self._report.release_failed()
+
+    async def _release_overdue(self) -> None:
+        for name, after in self._sites.take_overdue():  # nobody asks for them again
+            with self._report.isolate_step("report that a site is overdue"):
+                self._report_overdue(name, after)
+            await self._release_safely(self._sites.of(name))
+
+    def _report_overdue(self, site: str, after: str) -> None:
+        if waiting := self._waiting.count(site):
+            self._report.count("sites_overdue")
+            logger.info("%s: %d items go on after %s, with what is known of it", printable(site), waiting, after)
+
+    async def _release_all(self) -> None:
+        """Release everything that still waits when the crawl ends."""
+        with self._report.isolate_step("count the sites that are not known"):
+            short = [name for name in self._waiting.sites() if not self._sites.of(name).is_known]
+            self._report.count("sites_short", len(short))
+        if await self._send_pages(None):
+            for site in self._sites.all():
+                site.has_waiting = False
+        await self._pipelines.wait_for_late()
+
+    async def _send_pages(self, site: str | None, origin: bytes | None = None) -> bool:
+        """Send what waits through the pipelines, a page after the other; return False if some items stay."""
+        gate = self._gates[site] = Gate()
+        # In mid-crawl, items that a killed run left stay: this run may fetch their pages again.
+        inherited = site is None or self._has_job
+        try:
+            for items in self._waiting.release(site, origin, inherited=inherited):
+                if self._close_hook.must_keep_items():
+                    return False
+                if not await self._pipelines.run(self._sending(items)):
+                    self._report.once("slow pipelines", _SLOW, PATIENCE_SECONDS)
+            return not self._close_hook.must_keep_items()
+        except Exception:  # the crawl must go on and end normally
+            self._report.release_failed()
+            return False
+        finally:
+            del self._gates[site]
+            gate.open()
+
+    def _sending(self, items: Iterator[WaitingItem]) -> Iterator[Awaitable[None]]:
+        for item, source in items:
+            yield self._send_each(self.denoiser.fill_or_drop(item, source, released=True), source)
+            if self._close_hook.must_keep_items():
+                break
+
+    async def _send_each(self, items: list[Any], source: SourcePage) -> None:
+        for item in items:
+            await self._send(item, source.response)
+
+
+_SLOW = (
+    "Pipelines end no item of a page for %g seconds: the items of the next page go on meanwhile, and may overtake "
+    "those. The items of a page wait for those of the page before"
+)
