@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from denoise_crawler.contrib.stat_checks import count_losses, noise_share, unread_share
 from denoise_crawler.crawl.settings import abort_on_missing_extra
-from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
 
 with abort_on_missing_extra("monitors"):
     from spidermon import MonitorSuite

@@ -78,16 +78,7 @@ class ItemWriter:
 
     def has_text(self, item: Any) -> bool:
         """Return True if ``item`` has a text."""
-        return not _is_empty(self.text_of(item))
-
-    def text_of(self, item: Any) -> Any:
-        """Return the text of ``item``: a string, or what its field holds."""
-        return self._value(item, self._targets_of(item)["text"])
-
-    def with_text(self, item: Any, text: Any) -> Any:
-        """Return ``item``, or a copy if its class is frozen, with another text."""
-        target = self._targets_of(item)["text"]
-        return self._set(item, "text", target, text, self._value(item, target))[0]
+        return not _is_empty(self._value(item, self._targets_of(item)["text"]))
 
     def can_fill(self, item: Any) -> bool:
         """Return True if ``item`` has an empty field to fill. Log once if its class has none for the text."""

@@ -19,12 +19,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 
-from denoise_crawler.core import choose
 from denoise_crawler.crawl import settings_table as table
 from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import (
-    CoreError,
     CrawlError,
     ExtractorError,
     ExtractorOptionsError,
@@ -61,30 +59,19 @@ class DenoiseSettings(table.RulesSettings, table.WarmupSettings, table.ItemSetti
         """Read and check the settings of a crawl; raise :class:`SettingError` for the first wrong one."""
         choice = _method_choice(table.MethodSettings.read(settings))
         jobdir = settings.get("JOBDIR")
-        found = cls.read(
+        read = cls.read(
             settings,
             {"warmup_pages": choice.warmup_pages, "store": _project_store()},
             choice=choice,
             job=str(Path(jobdir).resolve()) if jobdir else "",
         )
-        found = replace(found, writing=_writing(settings, found))
-        _choose_core(found.core)
-        return found
+        return replace(read, writing=_writing(settings, read))
 
     def cleaning(self, rules: SiteRules | None = None) -> Cleaning:
         """Return how pages are cleaned; raise RulesError if the folder of ``rules`` that is set cannot be read."""
         rules = SiteRules.of_folder(self.site_rules) if rules is None else rules
         warmup = self.warmup_pages, self.short_sites, self.sites_in_memory
         return Cleaning(self.choice, self.writing, rules, *warmup)
-
-
-def _choose_core(mode: str | None) -> None:
-    if mode is None:
-        return
-    try:
-        choose(mode)
-    except CoreError as error:
-        raise SettingError(f"DENOISE_CORE is {mode!r}: {error}") from None
 
 
 def _method_choice(section: table.MethodSettings) -> MethodChoice:

@@ -14,7 +14,6 @@ from typing import Any, cast
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.core import MODES
 from denoise_crawler.denoiser import SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
@@ -31,7 +30,6 @@ from denoise_crawler.output.options import (
     UnusableError,
     one_of,
     option,
-    optional,
     parse_dict,
     require,
     whole_number,
@@ -100,16 +98,11 @@ class SwitchSettings(OptionTable):
 
     To turn them off for one request, set `meta={"denoise": False}`: its items pass unchanged, and its page is not
     learned. This works with the add-on only, because item pipelines do not see the request. Items with nothing to
-    fill need no setting: they never wait, and their pages are not judged."""
-
-    core: str | None = option("DENOISE_CORE", None, optional(one_of(MODES), "the environment says"))
-    """Whether the [compiled core](speed.md#the-compiled-core) reads pages. `auto`: where it can be used. `off`:
-    never. `require`: the crawl does not begin without it. Without the environment variable of the same name,
-    `auto`."""
+    fill need no setting: no page is judged for them, and they wait only behind earlier items of their site."""
 
     skipped_items: tuple[type, ...] = option("DENOISE_SKIP_ITEMS", [], ITEM_CLASSES)
     """Items of these classes and their subclasses pass unchanged: `["my_project.items.Price"]`. Their pages are
-    not learned unless they also give other items."""
+    not learned unless they also give other items. They wait only behind earlier items of their site."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.crawl.stat_checks import count_losses, noise_share, unread_share
+from denoise_crawler.contrib.stat_checks import count_losses, noise_share, unread_share
 from examples.demo_site.server import DemoServer
 from tests.conftest import Project
 

@@ -15,12 +15,10 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from scrapy.settings import Settings
 
 from denoise_crawler import core, denoise_pages
-from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import CoreError, SettingError
+from denoise_crawler.errors import CoreError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -312,17 +310,6 @@ def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.Mon
             core.choose("require")
     finally:
         core._modules.cache_clear()
-
-
-def test_a_crawl_says_by_a_setting_whether_the_core_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", "auto")
-    monkeypatch.setenv(core.ENVIRONMENT, "auto")  # it is changed for other processes
-    DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "off"}))
-    assert core.compiled.nodes is None
-    DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "require"}))
-    assert core.compiled.nodes is not None
-    with pytest.raises(SettingError, match="DENOISE_CORE is 'fast'"):
-        DenoiseSettings.from_settings(Settings({"DENOISE_CORE": "fast"}))
 
 
 # capitals whose small letters are several, of another length or depend on their place; signs that are no letters

@@ -18,6 +18,7 @@ SETTINGS = (
     f"DENOISE_WARMUP_PAGES={QUOTA}",
     "DENOISE_WARMUP_SECONDS=0",
     "CONCURRENT_REQUESTS=1",
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1",  # no page is asked for while those that waited are released
     "FEED_EXPORT_FIELDS=url,text",
 )
 ARGUMENTS = tuple(part for setting in SETTINGS for part in ("-s", setting))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -28,8 +28,6 @@ from denoise_crawler.output.content.blocks import (
 )
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page.text import words
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +70,34 @@ def chunks(blocks: Sequence[Block] | Sequence[dict[str, Any]], max_words: int = 
     """
     if max_words < 1:
         raise ValueError(f"max_words must be at least 1, not {max_words}")
-    given = [from_dicts([block])[0] if isinstance(block, dict) else block for block in blocks]
-    return _cut(given, max_words)
+    typed = [from_dicts([block])[0] if isinstance(block, dict) else block for block in blocks]
+    return _chunks(typed, max_words)
 
 
-def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Iterator[list[Block]]:
-    """Cut blocks into parts that are as long as they may be, none longer than ``most`` as ``size`` measures.
+def _chunks(blocks: list[Block], max_words: int) -> Iterator[Chunk]:
+    above: list[Heading] = []
+    section: list[Block] = []
+    for block in (*blocks, Heading(1, [])):
+        if isinstance(block, Heading):
+            headings = [text_of(heading.content) for heading in above]
+            for part in parts(section, max_words, _count_words, max_words=max_words):
+                yield Chunk(headings, part, to_markdown(part), sum(map(_count_words, part)))
+            section = []
+            above = [*(heading for heading in above if heading.level < block.level), block]
+        section.append(block)
 
-    Only a heading, a formula, a picture or a text without spaces may be longer.
+
+def _count_words(block: Block) -> int:
+    return len(words(plain_text(block)))
+
+
+def parts(
+    blocks: list[Block], most: int, size: Callable[[Block], int], *, max_words: int | None = None
+) -> Iterator[list[Block]]:
+    """Cut blocks into parts none of which is longer than ``most`` as ``size`` measures; of a text ``max_words``.
+
+    Only a heading, a formula, a picture or a text without spaces may be longer. A heading stands in the part of
+    what follows it.
 
     Example:
         >>> from denoise_crawler.output.content.blocks import Paragraph, Rule, Text
@@ -87,7 +105,29 @@ def parts(blocks: list[Block], most: int, size: Callable[[Block], int]) -> Itera
         >>> [list(map(plain_text, part)) for part in parts(page, 11, lambda block: len(plain_text(block)))]
         [['One two.'], ['Three four.', '']]
     """
-    return (chunk.blocks for chunk in _cut(blocks, most, size, by_heading=False))
+    cutter = _Cutter(most, size, max_words or max(1, most // _CHARACTERS_OF_A_WORD))
+    part: list[tuple[Block, int]] = []  # blocks with their sizes
+    for block in blocks:
+        head = _size_of(_headings_at_end(part))
+        for piece in cutter.pieces(block, most - head if 2 * head <= most else most):
+            piece_size = size(piece)
+            if part and _size_of(part) + piece_size > most:
+                headings = _headings_at_end(part)
+                moved = headings if _size_of(headings) + piece_size <= most else []
+                if rest := part[: len(part) - len(moved)]:
+                    yield [one for one, _ in rest]
+                part = moved
+            part.append((piece, piece_size))
+    if part:
+        yield [one for one, _ in part]
+
+
+def _size_of(part: list[tuple[Block, int]]) -> int:
+    return sum(size for _, size in part)
+
+
+def _headings_at_end(part: list[tuple[Block, int]]) -> list[tuple[Block, int]]:
+    return list(takewhile(lambda one: isinstance(one[0], Heading), reversed(part)))[::-1]
 
 
 def text_parts(text: str, most: int) -> Iterator[str]:
@@ -107,119 +147,78 @@ def text_parts(text: str, most: int) -> Iterator[str]:
         yield text[begin:]
 
 
-def _cut(
-    blocks: list[Block], most: int, size: Callable[[Block], int] | None = None, *, by_heading: bool = True
-) -> Iterator[Chunk]:
-    size_of, words_of_part = (_size, most) if size is None else (size, max(1, most // _CHARACTERS_OF_A_WORD))
-    chunk = _OpenChunk(most, size_of)
-    for block in blocks:
-        if isinstance(block, Heading) and by_heading:
-            yield from chunk.close()
-            chunk.above = [*(heading for heading in chunk.above if heading.level < block.level), block]
-        waiting = [(block, size_of(block))]
-        while waiting:
-            part, cost = waiting.pop()
-            if chunk.takes(part, cost, cut=part is not block):
-                continue
-            headings = chunk.headings_at_end()
-            room = most - sum(map(size_of, headings))
-            smaller = smaller_blocks(part, words_of_part) if cost > room else []
-            if smaller:
-                waiting += [(one, size_of(one)) for one in reversed(smaller)]
-            else:
-                yield from chunk.close(headings if cost <= room else [])
-                chunk.blocks.append(part)
-                chunk.size += cost
-    yield from chunk.close()
-
-
-@dataclass(slots=True)
-class _OpenChunk:
-    """The chunk that blocks are put into, and the headings ``above``."""
-
-    most: int
-    size_of: Callable[[Block], int]
-    above: list[Heading] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    size: int = 0
-
-    def takes(self, block: Block, size: int, *, cut: bool) -> bool:
-        """Add a block of this ``size``, or a part that was ``cut`` from one, if there is room for it."""
-        joined = _joined(self.blocks[-1], block) if cut and self.blocks else None
-        if joined is not None and isinstance(block, Table):
-            size -= self.size_of(Table(block.rows[:1]))  # the header, which is there already
-        if self.size + size > self.most:
-            return False
-        if joined is not None:
-            self.blocks[-1] = joined
-        else:
-            self.blocks.append(block)
-        self.size += size
-        return True
-
-    def headings_at_end(self) -> list[Block]:
-        """Return the headings below which the chunk has nothing yet; none if they leave little room for more."""
-        headings = list(takewhile(lambda block: isinstance(block, Heading), reversed(self.blocks)))[::-1]
-        return headings if 2 * sum(map(self.size_of, headings)) <= self.most else []
-
-    def close(self, next_ones: Sequence[Block] = ()) -> Iterator[Chunk]:
-        """Yield the chunk, if there is anything in it, and begin another with ``next_ones``, its last blocks."""
-        blocks, next_size = self.blocks[: len(self.blocks) - len(next_ones)], sum(map(self.size_of, next_ones))
-        if blocks:
-            headings = [text_of(heading.content) for heading in self.above]
-            yield Chunk(headings, blocks, to_markdown(blocks), self.size - next_size)
-        self.blocks, self.size = list(next_ones), next_size
-
-
-def _size(block: Block) -> int:
-    return len(words(plain_text(block)))
-
-
-def _joined(first: Block, second: Block) -> Block | None:
-    """Return two parts of the same block as one; None if they are none."""
-    if isinstance(first, List) and isinstance(second, List) and first.ordered == second.ordered:
-        follows = second.start == first.start + len(first.items) or not first.ordered
-        return replace(first, items=[*first.items, *second.items]) if follows else None
-    if isinstance(first, Table) and isinstance(second, Table) and first.rows[0] is second.rows[0]:
-        return replace(first, rows=[*first.rows, *second.rows[1:]])
-    if isinstance(first, Code) and isinstance(second, Code) and first.language == second.language:
-        return replace(first, text=f"{first.text}\n{second.text}")
-    return None
-
-
 _CHARACTERS_OF_A_WORD = 8  # or less, so that a part has room for them
 _SENTENCE_END = re.compile(r"(?<=[.!?…]\s)(?=\S)|(?<=[。！？])")
 
 
-def smaller_blocks(block: Block, max_words: int) -> list[Block]:
-    """Return a block in smaller ones; an empty list if it cannot be cut.
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    """Cuts blocks that are longer than ``most`` as ``size`` measures."""
 
-    Texts without the end of a sentence are cut into parts of ``max_words`` words.
-    """
-    if isinstance(block, List) and len(block.items) > 1:
-        numbered = enumerate(block.items, block.start)
-        return [replace(block, items=[item], start=number if block.ordered else 1) for number, item in numbered]
+    most: int
+    size: Callable[[Block], int]
+    max_words: int
+
+    def pieces(self, block: Block, room: int) -> Iterator[Block]:
+        """Yield a block in pieces of at most ``room``; blocks nest a few levels deep only."""
+        if self.size(block) <= room:
+            yield block
+            return
+        units, make = _units(block)
+        if len(units) < 2:
+            smaller = _inside(block) or self._by_words(block)
+            for inner in smaller:
+                yield from self.pieces(inner, room)
+            if not smaller:
+                yield block
+            return
+        has_header = isinstance(block, Table) and len(units) < len(block.rows)
+        header = self.size(make([])) if has_header else 0
+        group, total = list[Any](), header
+        for unit in units:
+            more = self.size(make([unit])) - header
+            if group and total + more > room:
+                yield from self.pieces(make(group), room)
+                group, total = [], header
+            group.append(unit)
+            total += more
+        yield from self.pieces(make(group), room)
+
+    def _by_words(self, block: Block) -> list[Block]:
+        """Return a text that cannot be cut otherwise in paragraphs of ``max_words``; none if it is as short."""
+        if not isinstance(block, (Code, Paragraph)):
+            return []
+        lines: list[list[str]] = [[]]
+        size = 0
+        for part in plain_text(block).split(" "):
+            more = len(words(part))
+            if lines[-1] and size + more > self.max_words:
+                lines.append([])
+                size = 0
+            lines[-1].append(part)
+            size += more
+        return [Paragraph([Text(" ".join(line))]) for line in lines] if len(lines) > 1 else []
+
+
+def _units(block: Block) -> tuple[list[Any], Callable[[list[Any]], Block]]:
+    """Return what a block can be cut between, and the function that makes a block of some of these."""
+    if isinstance(block, List):
+        numbered = list(enumerate(block.items, block.start))
+        return numbered, lambda items: replace(
+            block, items=[item for _, item in items], start=items[0][0] if block.ordered else 1
+        )
     if isinstance(block, Table):
         header = block.rows[:1] if all(cell.header for cell in block.rows[0]) else []
-        rows = block.rows[len(header) :]
-        return [replace(block, rows=[*header, row]) for row in rows] if len(rows) > 1 else _inside(block)
+        return block.rows[len(header) :], lambda rows: replace(block, rows=[*header, *rows])
     if isinstance(block, Code):
-        return _halves(block.text.split("\n"), lambda lines: replace(block, text="\n".join(lines))) or _by_words(
-            block.text, max_words
-        )
+        return block.text.split("\n"), lambda lines: replace(block, text="\n".join(lines))
     if isinstance(block, Paragraph):
-        sentences = list(_sentences(block.content))
-        return _halves(sentences, _paragraph) or _by_words(text_of(block.content), max_words)
-    return _inside(block)
-
-
-def _halves(units: list[T], make: Callable[[list[T]], Block]) -> list[Block]:
-    half = len(units) // 2
-    return [make(units[:half]), make(units[half:])] if half else []
+        return list(_sentences(block.content)), _paragraph
+    return [], lambda _: block
 
 
 def plain_text(block: Block) -> str:
-    """Return the text of a block, without addresses. Blocks nest a few levels deep only."""
+    """Return the text of a block, without addresses."""
     return " ".join(filter(None, _texts(block)))
 
 
@@ -265,17 +264,3 @@ def _sentences(content: list[Inline]) -> Iterator[list[Inline]]:
             sentence = [replace(piece, text=text)] if text else []
     if sentence:
         yield sentence
-
-
-def _by_words(text: str, max_words: int) -> list[Block]:
-    """Return a text that cannot be cut otherwise in paragraphs of ``max_words`` words; none if it is as short."""
-    lines: list[list[str]] = [[]]
-    size = 0
-    for part in text.split(" "):
-        more = len(words(part))
-        if lines[-1] and size + more > max_words:
-            lines.append([])
-            size = 0
-        lines[-1].append(part)
-        size += more
-    return [Paragraph([Text(" ".join(line))]) for line in lines] if len(lines) > 1 else []
