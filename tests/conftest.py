@@ -53,7 +53,7 @@ MARKS = {
     ),
     "fuzz": ("fuzz/",),
     "process": (
-        *("batch/test_batch", "commands/", "evaluation/test_evaluation", "output/test_extractors"),
+        *("batch/test_batch", "commands/", "evaluation/test_evaluate", "output/test_extractors"),
         *("report/test_report.py", "rules/test_rule_commands", "store/test_shared_store", "test_extras"),
         "contrib/test_mcp",
     ),
