@@ -287,6 +287,13 @@ cdef class Columns:
         """Return the tag of a node."""
         return self.names[self.at(index).tag]
 
+    def rename(self, Py_ssize_t index, str name not None):
+        """Give a node another tag."""
+        if name not in self.names:
+            self.names.append(name)
+        self.at(index).tag = <int32_t>self.names.index(name)
+        self.known.clear()
+
     def end_of(self, Py_ssize_t index):
         """Return the node behind the subtree of a node."""
         return self.at(index).end

@@ -20,7 +20,7 @@ from lxml.etree import _Element
 from denoise_crawler.page.nodes import Element
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.self_description import Meta
-from denoise_crawler.page.text import collapse_spaces, without_controls, without_lone_surrogates
+from denoise_crawler.page.text import collapse_spaces, visible, without_controls, without_lone_surrogates
 
 Item: TypeAlias = dict[str, Any]
 
@@ -203,7 +203,7 @@ def without_markup(text: str) -> str:
         text = unescape(unescape(text))
     if "<" in text:
         text = re.sub(r"<[^<>]*>", " ", text)
-    return without_controls(collapse_spaces(without_lone_surrogates(text)))
+    return without_controls(collapse_spaces(without_lone_surrogates(visible(text))))
 
 
 def first(texts: Iterable[str | None]) -> str | None:
@@ -214,14 +214,14 @@ def first(texts: Iterable[str | None]) -> str | None:
 def text_of(element: _Element) -> str:
     """Return the text of an element, without double spaces; of a very long one the beginning."""
     if not len(element):
-        return without_controls(collapse_spaces(element.text or ""))
+        return without_controls(collapse_spaces(visible(element.text or "")))
     parts, left = list[str](), _MAX_TEXT_CHARACTERS
     for text in element.itertext():
         parts.append(str(text))
         left -= len(text)
         if left < 0:  # its end was forgotten
             break
-    return without_controls(collapse_spaces("".join(parts)))
+    return without_controls(collapse_spaces(visible("".join(parts))))
 
 
 FIELDS = "body", "description", "ingredient", "step", "answer", "comment", "record"
@@ -281,7 +281,7 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
     for field, written in _written(page):
         if text := without_markup(written[:left]):
             found.append(DeclaredText(field, text))
-            left -= len(text)
+        left -= len(written)  # whatever is left of it: it was read
         if left <= 0:
             break
     return tuple(found)

@@ -12,6 +12,7 @@ import numpy as np
 from lxml.etree import _Element
 
 from denoise_crawler.core import compiled
+from denoise_crawler.page.html_names import INLINE, TEXT, URL_ATTRIBUTES
 from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+__all__ = ["INLINE", "TEXT", "URL_ATTRIBUTES", "Columns", "Element", "Nodes", "hidden_nodes", "nodes_of"]
+
 Element: TypeAlias = "_Element"
-TEXT = "#text"
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
@@ -170,6 +172,21 @@ class Nodes:
             counts: dict[str, int] = self.compiled.count_tags()
             return counts
         return Counter(self.tags)
+
+    def rename(self, index: int, tag: str) -> None:
+        """Give a node another tag; only before the columns are read."""
+        if self.compiled is None:
+            self.tags[index] = tag
+        elif hasattr(self.compiled, "rename"):  # a core that was built before has none
+            self.compiled.rename(index, tag)
+
+    def with_attribute(self, name: str, word: str) -> list[int]:
+        """Return the nodes of elements that have an attribute with a word in it."""
+        if self.compiled is not None and compiled.attributes is not None:
+            found: list[int] = compiled.attributes.Hints({}, {name: (word,)}).find(self.compiled)
+            return found
+        elements = ((index, self.elements[index]) for index, tag in enumerate(self.tags) if tag is not TEXT)
+        return [index for index, element in elements if word in element.get(name, "")]
 
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""
@@ -332,16 +349,3 @@ class _TextRuns:
                 self.pending[last].append(" ")
         elif last and not texts[last][-1].isspace():
             texts[last] += " "
-
-
-# --- which HTML elements are inline, and which attributes hold URLs
-
-# Text and elements inside a line; every other element starts and ends a line.
-INLINE = frozenset(
-    {TEXT, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font"}
-    | {"i", "img", "ins", "kbd", "label", "mark", "nobr", "q", "rp", "rt", "ruby", "s", "samp", "small", "span"}
-    | {"strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"}
-)
-URL_ATTRIBUTES = frozenset(
-    {"href", "src", "action", "background", "cite", "data", "data-src", "poster", "longdesc"}
-)

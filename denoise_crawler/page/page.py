@@ -13,7 +13,9 @@ from lxml import etree
 from denoise_crawler.page.consent import MAX_CHARACTERS, is_consent_wall
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
 from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
+from denoise_crawler.page.reading_rules import read_as_meant
 from denoise_crawler.page.self_description import SelfDescription
+from denoise_crawler.page.shadow_roots import has_shadow_roots, parse_as_shown
 from denoise_crawler.page.site import site_name, site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
@@ -25,7 +27,7 @@ T = TypeVar("T")
 
 # Limits on what we read bound the time and memory of a page: see docs/guarantees.md. Bytes are those of UTF-8.
 MAX_HTML_BYTES = 8_000_000
-MAX_ELEMENTS = 40_000  # counted as "<", before the page is parsed
+MAX_ELEMENTS = 100_000  # counted as "<", before the page is parsed
 MAX_ATTRIBUTES = 100_000
 MAX_TEXT_BYTES = 1_500_000  # without markup, scripts and style sheets
 MAX_DEPTH = 2_000  # lxml drops everything from level 2,048 on
@@ -104,7 +106,7 @@ class Page:
         read: Mapping[str, object],
         known: Mapping[Callable[[Page], object], object],
     ) -> Page:
-        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.held_pages.PageColumns`.
+        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.page_cache.PageColumns`.
 
         Args:
             whole: The same page with its HTML, for whoever asks for the tree.
@@ -142,6 +144,8 @@ class Page:
         if self._make_tree is not None:
             make, self._make_tree = self._make_tree, None
             self._root = None if self._is_too_large else make()
+            if self._root is not None and has_shadow_roots(self.source):
+                self._root, self._is_shared = parse_as_shown(self.source), False
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -201,6 +205,8 @@ class Page:
         """The page's nodes; or only the body, and why the page is skipped."""
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
+        if found is not None:
+            read_as_meant(found, self.source, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else sum(map(len, found.texts))
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):

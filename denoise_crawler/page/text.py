@@ -22,6 +22,7 @@ __all__ = [
     "letters",
     "load_dictionary",
     "printable",
+    "visible",
     "without_controls",
     "without_lone_surrogates",
     "words",
@@ -32,6 +33,9 @@ KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}{KANA}]")
 _WORD = re.compile(r"[^\W_]+")
+# Letters of scripts whose words need no joiners, and no mark where a line may break
+_PLAIN = r"[0-9A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f\u1e00-\u1fff]"
+_INVISIBLE = re.compile(rf"\xad+|(?<={_PLAIN})[\u200b-\u200d\u2060\ufeff]+(?={_PLAIN})")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
@@ -51,6 +55,16 @@ def letters(text: str) -> str:
         'theellerypostno7'
     """
     return _NO_LETTERS.sub("", text.casefold())
+
+
+def visible(text: str) -> str:
+    r"""Return a text without invisible characters inside its words.
+
+    Example:
+        >>> visible("Unter\xadnehmen"), visible("sea\u200bport"), visible("می\u200cخواهم") == "می\u200cخواهم"
+        ('Unternehmen', 'seaport', True)
+    """
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def printable(text: object, most: int = 1_000) -> str:

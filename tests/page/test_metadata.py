@@ -13,7 +13,7 @@ from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.bylines import names_in
 from denoise_crawler.page.dates import iso_date
-from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS
+from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS, declared_texts_of
 from denoise_crawler.page.metadata import (
     MORE_FIELDS,
     Metadata,
@@ -145,6 +145,14 @@ def test_json_ld_is_read_as_pages_write_it(text: str) -> None:
 
 def test_lone_surrogates_in_json_ld_become_characters_that_can_be_written() -> None:
     read(json_ld('{"@type": "Article", "headline": "a\\ud800b"}')).title.encode()
+
+
+def test_nested_microdata_that_leaves_no_text_spends_the_bound_on_what_is_read() -> None:
+    nothing = "&amp;lt;a&amp;gt; " * 3_000
+    nested = "".join(f"<div itemprop=description>{nothing}" for _ in range(20)) + "</div>" * 20
+    page = Page.parse(URL, f"<body>{nested}<p itemprop=recipeIngredient>2 eggs</p>")
+    assert declared_texts_of(page) == ()
+    assert len(declared_texts_of(Page.parse(URL, "<body><p itemprop=recipeIngredient>2 eggs</p>"))) == 1
 
 
 def test_huge_json_ld_is_not_read() -> None:

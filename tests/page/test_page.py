@@ -180,8 +180,8 @@ LIMITED = {
     "MAX_HTML_BYTES": (lambda n: "<p>word<script>" + "x" * (n - 15), 8_000_000),
     "MAX_HTML_BYTES of Chinese": (lambda n: "<p>word<i title=a" + "\u4e2d" * n + ">", (8_000_000 - 18) // 3),
     "MAX_HTML_BYTES in bytes": (lambda n: b"<p>word<script>" + b"x" * (n - 15), 8_000_000),
-    "MAX_ELEMENTS": (lambda n: "<p>x" * n, 40_000),
-    "MAX_ELEMENTS in bytes": (lambda n: b"<p>x" * n, 40_000),
+    "MAX_ELEMENTS": (lambda n: "<p>x" * n, 100_000),
+    "MAX_ELEMENTS in bytes": (lambda n: b"<p>x" * n, 100_000),
     "MAX_ATTRIBUTES": (lambda n: "<p a b='c'd e=\">\">x" * (n // 4) + "<p>x" + "<p a>" * (n % 4), 100_000),
     "MAX_ATTRIBUTES in bytes": (lambda n: b"<p a b='c'd/e=''>x" * (n // 4) + b"<p a>" * (n % 4), 100_000),
     "MAX_TEXT_BYTES": (lambda n: "<p>" + "w" * n, 1_500_000),
@@ -201,7 +201,7 @@ def test_a_page_is_read_up_to_each_limit_and_skipped_beyond(limit: str) -> None:
 
 def test_tags_that_a_title_swallowed_as_entities_are_counted_as_well() -> None:
     assert clean_text(Page.parse(URL, "<title>" + "&lt;p>word" * 39_000)).count("word") == 39_000
-    assert Page.parse(URL, "<title>" + "&lt;p>" * 50_000).skipped == "too_large"
+    assert Page.parse(URL, "<title>" + "&lt;p>" * 150_000).skipped == "too_large"
 
 
 @given(html_pages())
