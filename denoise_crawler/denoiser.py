@@ -19,7 +19,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.reader_aids import reader_aids
-from denoise_crawler.page.script_pages import DECLARED, MIN_CHARACTERS, declared_article
+from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
 
@@ -228,8 +228,8 @@ class Denoiser:
         content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
         text = content.written()
         confidence = None if judgement is None or page.skipped else judgement.confidence
-        if visible < MIN_CHARACTERS and (article := declared_article(page)):
-            content, confidence = Content(article, None, writing, None), None
+        if article := page.once(declared_article):
+            content, confidence = Content(Page.parse(page.url, article, site=page.site), None, writing, None), None
             text, method = content.written(), f"{method}+{DECLARED}"
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method

@@ -43,17 +43,16 @@ def has_enough_text(root: Element) -> bool:
     return False
 
 
-def declared_article(page: Page) -> Page | None:
-    """Return a page with the article that ``page`` declares in JSON-LD, None if it declares none or has no script.
+def declared_article(page: Page) -> str:
+    """Return the HTML of the article that ``page`` declares in JSON-LD, if its text is built by a script.
 
-    The article of a page that a script builds stands nowhere else.
+    Empty if it declares none, or has text of its own; ask for it by ``page.once``.
     """
-    if page.tree is None or next(page.tree.iter("script"), None) is None:
-        return None
+    if sum(page.characters) >= MIN_CHARACTERS or page.tree is None or next(page.tree.iter("script"), None) is None:
+        return ""
     bodies = (item.get("articleBody") for item in nested_items(page.once(declarations_of).items))
     body = unescape(max((one for one in bodies if isinstance(one, str)), key=len, default=""))
     if len(body) < MIN_CHARACTERS:
-        return None
+        return ""
     paragraphs = (_TAG.sub(" ", part).strip() for part in _BREAK.split(body))
-    html = "".join(f"<p>{escape(part)}</p>" for part in paragraphs if part)
-    return Page.parse(page.url, f"<html><body>{html}</body></html>", site=page.site)
+    return f"<html><body>{''.join(f'<p>{escape(part)}</p>' for part in paragraphs if part)}</body></html>"
