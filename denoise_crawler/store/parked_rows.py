@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack, deflate, inflate
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
 
