@@ -16,8 +16,8 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, is_low
 from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
+from denoise_crawler.page.page_cache import PageSpool
 from denoise_crawler.page.reader_aids import reader_aids
 from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.rules import NO_RULES, SiteRules
@@ -344,7 +344,7 @@ def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> It
     if not denoiser.learns:
         yield from (clean_or_fail(denoiser.clean, Page.parse(url, html)) for url, html in pages)
         return
-    with HeldPages() as held:
-        learned = [learn_or_fail(denoiser.learn, held.add(url, html)) for url, html in pages]
-        for number, page in enumerate(held):
+    with PageSpool() as spool:
+        learned = [learn_or_fail(denoiser.learn, spool.add(url, html)) for url, html in pages]
+        for number, page in enumerate(spool):
             yield clean_or_fail(denoiser.clean, page, logged=not learned[number])

@@ -19,7 +19,7 @@ from denoise_crawler.errors import BatchError, GoldError
 from denoise_crawler.evaluation.evaluate import VISIBLE_TEXT, Evaluation, evaluate, select
 from denoise_crawler.evaluation.gold import GRADES, HALVES, MIN_F1, Broken, gold_sets
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.options import add_number, at_least
+from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 
 EPILOG = help_text(
@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="NAME", help=what)
     add("--language", metavar="CODE", help="pages in one language alone, as zh")
     add("--half", choices=list(HALVES), help="one half of the sites alone: one to tune on, the other to report")
-    add("--sites-with", type=at_least(1), default=1, metavar="N", help="sites with N pages or more alone")
+    add_number(parser, "--sites-with", 1, 1, "sites with N pages or more alone")
     add_number(parser, "--workers", 1, 1, "how many processes clean pages")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE as well")
 

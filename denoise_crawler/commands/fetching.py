@@ -246,18 +246,18 @@ async def _look_up(host: str) -> list[str]:
 
     The system's look-up cannot be cancelled. So it has a thread of its own, which nobody waits for.
     """
-    found: Future[list[str]] = Future()
-    found.set_running_or_notify_cancel()
+    looked_up: Future[list[str]] = Future()
+    looked_up.set_running_or_notify_cancel()
 
     def ask() -> None:
         try:
             addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-            found.set_result([str(address[0]) for *_, address in addresses])
+            looked_up.set_result([str(address[0]) for *_, address in addresses])
         except (OSError, UnicodeError) as error:
-            found.set_exception(error)
+            looked_up.set_exception(error)
 
     Thread(target=ask, daemon=True).start()
-    return await asyncio.wrap_future(found)
+    return await asyncio.wrap_future(looked_up)
 
 
 @cache

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
-from denoise_crawler.output.options import at_least
+from denoise_crawler.output.options import whole_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages, total_bytes
 
@@ -40,7 +40,7 @@ def add_reading_options(parser: ArgumentParser) -> None:
 def add_workers(parser: ArgumentParser) -> None:
     """Add ``--workers``."""
     many = "number of processes (default: one a core)"
-    parser.add_argument("--workers", type=at_least(1), metavar="N", help=many)
+    parser.add_argument("--workers", type=whole_number(1).of_word, metavar="N", help=many)
 
 
 def read_named_pages(

@@ -205,22 +205,7 @@ TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) a
 DICT = Kind("a dict (on the command line as JSON)", parse_dict)
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """Return an argparse type for whole numbers of at least ``least``.
-
-    Example:
-        >>> at_least(1)("20")
-        20
-    """
-
-    def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise ArgumentTypeError(f"{text!r} is not a whole number, {least} or more")
-        return int(text)
-
-    return number
-
-
 def add_number(parser: ArgumentParser, option: str, least: int, default: int, what: str) -> None:
     """Add an option for a whole number of at least ``least``; its help ends in the default."""
-    parser.add_argument(option, type=at_least(least), default=default, metavar="N", help=f"{what} (%(default)s)")
+    of_word, words = whole_number(least).of_word, f"{what} (%(default)s)"
+    parser.add_argument(option, type=of_word, default=default, metavar="N", help=words)

@@ -106,7 +106,7 @@ class Page:
         read: Mapping[str, object],
         known: Mapping[Callable[[Page], object], object],
     ) -> Page:
-        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.held_pages.PageColumns`.
+        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.page_cache.PageColumns`.
 
         Args:
             whole: The same page with its HTML, for whoever asks for the tree.

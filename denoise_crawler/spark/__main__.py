@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
-from denoise_crawler.output.options import add_number, at_least
+from denoise_crawler.output.options import add_number, whole_number
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
@@ -154,7 +154,7 @@ def _parser() -> ArgumentParser:
     what = "the most CPU time a page may take (60)"
     add("--seconds", type=float, default=Limits().seconds, metavar="S", help=what)
     what = "the most memory of the process that handles pages (4096)"
-    add("--memory", type=at_least(64), default=Limits().memory >> 20, metavar="MIB", help=what)
+    add("--memory", type=whole_number(64).of_word, default=Limits().memory >> 20, metavar="MIB", help=what)
     add("--master", metavar="URL", help="Spark's master; default: spark-submit's, else all cores of this machine")
     return parser
 

@@ -290,7 +290,7 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
         ),
         (["clean", "pages.jsonl", "--option", "threshold"], "'threshold' is not of the form NAME=VALUE"),
         (["clean", "pages.jsonl", "--option", "threshold=high"], "'high' is not JSON"),
-        (["clean", "pages.jsonl", "--workers", "0"], "'0' is not a whole number, 1 or more"),
+        (["clean", "pages.jsonl", "--workers", "0"], "'0' is wrong: give a whole number, 1 or more"),
         (["clean", "pages.jsonl", "-o", "a", "-O", "b"], "-O/--overwrite-output: not allowed with argument -o"),
         (["clean", "pages.jsonl", "-O", "pages.jsonl"], "pages.jsonl lies in what is read"),
         (["clean", ".", "-o", "new/out.jsonl"], "out.jsonl lies in what is read (.)"),

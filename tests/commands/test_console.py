@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["evaluate", "gone.jsonl"], 1, "gone.jsonl: no such file or folder"),
         (["evaluate", "gold.jsonl", "--html", "gone/report.html"], 1, "there is no folder gone"),
         (["evaluate", "gold.jsonl", "--methods", "best"], 2, "invalid choice: 'best' (choose from 'fusion'"),
-        (["evaluate", "gold.jsonl", "--sites-with", "0"], 2, "'0' is not a whole number, 1 or more"),
+        (["evaluate", "gold.jsonl", "--sites-with", "0"], 2, "'0' is wrong: give a whole number, 1 or more"),
         (["evaluate"], 2, "GOLD"),
     ],
     ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else "",
