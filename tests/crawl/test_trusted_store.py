@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from denoise_crawler.crawl.parked_items import is_private
 from denoise_crawler.store import Store
+from denoise_crawler.store.file import is_private
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
