@@ -300,7 +300,6 @@ RENDERING = "denoise_crawler.contrib.rendering"
 @pytest.mark.parametrize(
     ("spider", "part", "settings"),
     [
-        ("both", "denoise_crawler.Politeness", 'ADDONS = {"denoise_crawler.Politeness": 310}'),
         ("both", RENDERING, f'ADDONS = {{"{RENDERING}.Rendering": 320}}'),
         ("site", "the spider site", ""),
         ("msn_news", "the spider msn_news", ""),
