@@ -23,10 +23,11 @@ from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.keeping import MAX_BYTES
+from denoise_crawler.methods.stored_bytes import MAX_BYTES
 from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
+from denoise_crawler.store.file import is_private
 from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
@@ -238,15 +239,6 @@ def _pack(item: Any, source: SourcePage) -> bytes:
     if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
-
-
-def is_private(path: Path) -> bool:
-    """Return True if the user of this process owns a file and nobody else can write it, or there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return True
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
 
 
 def owner_of(crawler: Crawler) -> str:
