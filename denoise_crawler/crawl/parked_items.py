@@ -23,7 +23,7 @@ from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.keeping import MAX_BYTES
+from denoise_crawler.methods.stored_bytes import MAX_BYTES
 from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store

@@ -180,13 +180,14 @@ class Nodes:
         elif hasattr(self.compiled, "rename"):  # a core that was built before has none
             self.compiled.rename(index, tag)
 
-    def with_attribute(self, name: str, word: str) -> list[int]:
-        """Return the nodes of elements that have an attribute with a word in it."""
+    def with_attribute(self, name: str, *words: str) -> list[int]:
+        """Return the nodes of elements that have an attribute with one of some words in it."""
         if self.compiled is not None and compiled.attributes is not None:
-            found: list[int] = compiled.attributes.Hints({}, {name: (word,)}).find(self.compiled)
+            found: list[int] = compiled.attributes.Hints({}, {name: words}).find(self.compiled)
             return found
         elements = ((index, self.elements[index]) for index, tag in enumerate(self.tags) if tag is not TEXT)
-        return [index for index, element in elements if word in element.get(name, "")]
+        values = ((index, element.get(name, "")) for index, element in elements)
+        return [index for index, value in values if any(word in value for word in words)]
 
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""

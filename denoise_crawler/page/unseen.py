@@ -12,6 +12,7 @@ import numpy as np
 from denoise_crawler.core import compiled, loops
 from denoise_crawler.page.nodes import TEXT, Element, Nodes
 from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.reader_aids import HEARD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,10 +143,7 @@ def _last(selectors: str) -> list[str]:
 
 
 # Classes whose text is for screen readers, or for nobody, on all sites that have them.
-_KNOWN = (
-    "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only",
-    "element-invisible", "w-condition-invisible",
-)  # fmt: skip
+_KNOWN = (*HEARD, "w-condition-invisible")
 _KNOWN_SET = frozenset(_KNOWN)
 PANEL_WORDS = re.compile(
     r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from denoise_crawler.methods.keeping import MAX_BYTES, deflate
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.keeping import deflate, inflate
+from denoise_crawler.methods.stored_bytes import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store import parked_rows, runs
 from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store

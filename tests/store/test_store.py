@@ -549,7 +549,7 @@ def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("denoise_crawler.methods.keeping.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("denoise_crawler.methods.stored_bytes.MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
