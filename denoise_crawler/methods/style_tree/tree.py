@@ -118,12 +118,14 @@ class PageNodes:
     __slots__ = ("_features", "_rules", "_starts", "key", "shape")
 
     def __init__(self, digest: PageDigest, rules: Rules, shape: Shape | None = None) -> None:
-        labels, ends = digest.labels.tolist(), digest.ends.tolist()
-        self.shape = shape or Shape(labels, digest.names, ends, collapse=rules.collapse)
+        if shape is None:
+            labels, ends = array("I", digest.labels.tolist()), array("I", digest.ends.tolist())
+            shape = Shape(labels, digest.names, ends, collapse=rules.collapse)
+        self.shape = shape
         self.key, self._rules = digest.key, rules
-        self._starts = [0, *accumulate(digest.features.tolist())]
+        self._starts = array("I", accumulate(digest.features.tolist(), initial=0))
         rows = (digest.hashes.astype(np.uint64) << FEATURE_BITS - PAGES_BITS | digest.counts) << PAGES_BITS
-        self._features: list[int] = rows.tolist()
+        self._features = array("Q", rows.tolist())
 
     def __len__(self) -> int:
         return len(self.shape)
