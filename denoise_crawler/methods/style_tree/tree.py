@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, repeat
 from typing import TypeAlias
 
@@ -97,6 +98,8 @@ class Shape:
         ends, child, last = self._ends, node + 1, -1
         if ends[node] == child:
             return _NOTHING
+        if ends[child] == ends[node]:  # one child, of which a page may have very many
+            return _sequence_of_one(self._names[self._labels[child]]), ((child,),)
         sequence, places = list[str](), list[list[int]]()
         while child < ends[node]:
             label = self._labels[child]
@@ -110,6 +113,11 @@ class Shape:
 
 
 _NOTHING: tuple[Labels, Places] = ((), ())
+
+
+@lru_cache(maxsize=4_096)
+def _sequence_of_one(label: str) -> Labels:
+    return (label,)
 
 
 class PageNodes:
