@@ -66,15 +66,17 @@ class Shape:
         self, labels: Sequence[int], names: Sequence[str], ends: Sequence[int], *, collapse: bool
     ) -> None:
         self._labels, self._names, self._ends, self._collapse = labels, names, ends, collapse
-        self._below: list[tuple[Labels, Places] | None] = [None] * len(ends)
+        self._below: dict[int, tuple[Labels, Places]] = {}
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def below(self, node: int) -> tuple[Labels, Places]:
         """Return the sequence of the labels of a node's children, and the children at each place of it."""
-        if (below := self._below[node]) is None:
-            below = self._below[node] = self._read(node)
+        if (below := self._below.get(node)) is None:
+            below = self._read(node)
+            if len(below[0]) > 1:  # others are read as fast as found again
+                self._below[node] = below
         return below
 
     def styles(self, nodes: Sequence[int]) -> Iterable[tuple[Labels, Places, Sequence[int]]]:
