@@ -53,8 +53,8 @@ def article_id(url: str) -> str:
         segment = urlsplit(url).path.rstrip("/").rpartition("/")[2]
     except ValueError:
         return ""
-    found = _ARTICLE.fullmatch(segment)
-    return found.group(1) if found else ""
+    match = _ARTICLE.fullmatch(segment)
+    return match.group(1) if match else ""
 
 
 def is_locale(text: str) -> bool:
@@ -134,8 +134,8 @@ def _build_html(title: str, content: str, locale: str) -> str:
 
 
 def _authors(value: Any) -> list[str]:
-    found = value if isinstance(value, list) else []
-    names = [_string(author.get("name")) for author in found if isinstance(author, dict)]
+    authors = value if isinstance(value, list) else []
+    names = [_string(author.get("name")) for author in authors if isinstance(author, dict)]
     return [name for name in names if name]
 
 

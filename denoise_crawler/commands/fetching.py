@@ -230,13 +230,16 @@ async def _addresses(host: str, port: int, query: Query, *, is_behind_proxy: boo
         OSError: The name has no address.
 
     """
+    may_be_private = query.may_be_private(host, port)
+    if is_behind_proxy and may_be_private:
+        return [host]
     try:
         addresses = await _look_up(host)
     except (OSError, UnicodeError):
         if not is_behind_proxy:  # which may know the name
             raise
-        addresses = []
-    if not query.may_be_private(host, port) and any(map(is_private, addresses)):
+        return [host]
+    if not may_be_private and any(map(is_private, addresses)):
         raise PrivateHostError(f"{host} is on this machine or a private network: it may not be fetched from")
     return [host] if is_behind_proxy else addresses
 

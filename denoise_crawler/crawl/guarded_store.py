@@ -43,7 +43,7 @@ class GuardedStore:
         return True
 
     def knowledge_by(self, choice: MethodChoice) -> StoredKnowledge:
-        """Return what a method knows of sites."""
+        """Return the knowledge of a method in the store."""
         return StoredKnowledge(self._store, choice, on_error=self.report)
 
     @contextmanager
@@ -82,18 +82,18 @@ class GuardedStore:
             self.report(error)
 
     def release(self, batch: list[Parked]) -> list[Parked]:
-        """Note that items wait no longer; return them. Where that fails for all at once, each is tried alone.
+        """Mark items as released; return those that waited and could be marked.
 
-        Those are left out that wait on because it fails, or that have left before.
+        If that fails for all at once, each is tried alone.
         """
         try:
             return self._store.release_together(batch)
         except Exception:
-            alone = [self.safely([], Store.release_together, [one]) for one in batch]
-            return [one for released in alone for one in released]
+            alone = [self.safely([], Store.release_together, [parked]) for parked in batch]
+            return [parked for released in alone for parked in released]
 
     def note_gone(self, parked: Parked) -> None:
-        """Note that an item that was released with others goes on now."""
+        """Record that an item that was released with others goes on now."""
         self._store.note_gone(parked)
 
     def supersede(self, origin: bytes) -> int:

@@ -102,6 +102,12 @@ class CrawlReport:
         self.count("with_text", int(has_text))
         self.count("own_text", int(has_text and not wrote))
 
+    def unknown_item(self, output: object) -> None:
+        """Count what a spider yields that is neither a request nor an item that itemadapter knows."""
+        kind = f"{type(output).__module__}.{type(output).__qualname__}"
+        message = "itemadapter knows no items of the class %s: they go on without a clean text"
+        self.first("unknown_items", message, printable(kind), key=kind)
+
     def page_skipped(self, url: str, why: str) -> None:
         """Count an item of a page with nothing to read, and log the first for each reason."""
         message = "Nothing to read at %s: %s. Its items pass unchanged."

@@ -196,13 +196,12 @@ class Store:
         """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
         yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
-    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run; of a site also of those released."""
-        name = None if site is None else without_lone_surrogates(site)
+    def pages_waiting(self) -> list[tuple[str, int]]:
+        """Return (site, row id) of each page with waiting items of this run."""
         return self._db.execute(
-            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND "
-            "CASE WHEN ?2 IS NULL THEN NOT released ELSE site = ?2 END GROUP BY page.id ORDER BY min(parked.id)",
-            (self.run, name),
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
+            "GROUP BY page.id ORDER BY min(parked.id)",
+            (self.run,),
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
@@ -225,16 +224,15 @@ class Store:
             last = batches[-1][-1]
             for ids in batches:
                 rows = parked_rows.rows_waiting(self._db, ids)
-                yield [parked for row in rows if (parked := self._parked(row)) is not None]
+                yield [parked for row in rows if (parked := self._unpack(row)) is not None]
 
-    def _parked(self, row: parked_rows.Row) -> Parked | None:
-        """Return a waiting item, None if it is damaged."""
+    def _unpack(self, row: Parked) -> Parked | None:
+        """Return a waiting item unpacked, None if it is damaged."""
         try:
-            item = inflate(row.item)
+            return row._replace(item=inflate(row.item))
         except (TypeError, ValueError, zlib.error) as error:
             logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
             return None
-        return Parked(row.id, row.site, row.page, item, row.origin, bool(row.inherited))
 
     def release_together(self, batch: list[Parked]) -> list[Parked]:
         """Mark items as released in one transaction; return those that still waited.
