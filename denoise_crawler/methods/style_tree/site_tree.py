@@ -162,12 +162,11 @@ class SiteStyleTree:
         """Return the importance of each node of ``page``, in document order."""
         elements = match(self.root, self._shape_of(page), self._grow_rated)
         self.refresh()
-        return [
-            _UNKNOWN
-            if element is None or not self.pages
-            else NodeImportance(element.pages, element.importance, element.peak)
-            for element in elements
-        ]
+        importances: dict[ElementNode | None, NodeImportance] = {None: _UNKNOWN}
+        for element in elements:
+            if element is not None and element not in importances and self.pages:
+                importances[element] = NodeImportance(element.pages, element.importance, element.peak)
+        return [importances.get(element, _UNKNOWN) for element in elements]
 
     def known_nodes(self, page: Page) -> list[bool]:
         """Return for each node of ``page`` whether the tree has it.
