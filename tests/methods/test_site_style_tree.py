@@ -329,7 +329,10 @@ def test_pages_that_are_too_large_to_be_kept_in_hand_are_not_read_anew_for_each_
     monkeypatch.setattr(site_tree, "PageNodes", CountedNodes)
     letters = ["".join(word) for word in islice(product("abcdef", repeat=5), 400)]
     items = "".join(f"<li class={word}><b>{word}</b> x" for word in letters)
-    tree_of(items, items).importances(page(0, items))
+    tree = SiteStyleTree()
+    for number in (0, 1):
+        tree.add(page(number, items))
+        tree.importances(page(number, items))
     assert len(opened) <= 10
 
 
