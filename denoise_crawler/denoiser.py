@@ -16,8 +16,10 @@ from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, is_low
 from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import HeldPages
 from denoise_crawler.page.metadata import metadata_fields
+from denoise_crawler.page.page_cache import PageSpool
+from denoise_crawler.page.reader_aids import reader_aids
+from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
 
@@ -150,6 +152,9 @@ class Denoiser:
             rules of the site are obeyed in it.
         """
         judgement = apply_guard(page, (self.method_for(page.site) if method is None else method).judge(page))
+        for index in page.once(reader_aids):
+            end = page.nodes.end_of(index)
+            judgement.noise[index:end] = [True] * (end - index)
         file = self._rules.of(page.url)
         keeps_title = self._choice.options.get("title") != LEAVE
         return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
@@ -222,7 +227,10 @@ class Denoiser:
         visible, kept = count_characters(page, noise)
         content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
         text = content.written()
-        confidence = None if judgement is None else judgement.confidence
+        confidence = None if judgement is None or page.skipped else judgement.confidence
+        if article := page.once(declared_article):
+            content, confidence = Content(Page.parse(page.url, article, site=page.site), None, writing, None), None
+            text, method = content.written(), f"{method}+{DECLARED}"
         low = is_low(confidence, writing.min_confidence)
         others, wrote = "", method
         if text and noise is not None and writing.extractor is not None:
@@ -242,6 +250,7 @@ class Denoiser:
             page_type=None if judgement is None else judgement.page_type,
             explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
             low_confidence=low,
+            skipped=page.skipped,
             truncated=None if writing.max_chars is None else content.is_cut,
             next_part=writing.part + 1 if content.is_cut else None,
             **metadata_fields(page, more=writing.more_metadata) | values,
@@ -335,7 +344,7 @@ def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> It
     if not denoiser.learns:
         yield from (clean_or_fail(denoiser.clean, Page.parse(url, html)) for url, html in pages)
         return
-    with HeldPages() as held:
-        learned = [learn_or_fail(denoiser.learn, held.add(url, html)) for url, html in pages]
-        for number, page in enumerate(held):
+    with PageSpool() as spool:
+        learned = [learn_or_fail(denoiser.learn, spool.add(url, html)) for url, html in pages]
+        for number, page in enumerate(spool):
             yield clean_or_fail(denoiser.clean, page, logged=not learned[number])

@@ -18,7 +18,7 @@ from denoise_crawler.crawl.settings import DenoiseSettings, abort_on_setup_error
 from denoise_crawler.crawl.source_page import Origin, SourcePage, without_page
 from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import PageWindow
+from denoise_crawler.page.page_cache import PageCache
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,7 +42,7 @@ class ItemPages:
         if not self.denoiser.by_addon:
             check_order(crawler.settings)
         self._last: SourcePage | None = None  # of the last item that had a page
-        self._sources = PageWindow[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
+        self._sources = PageCache[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:

@@ -1,24 +1,21 @@
-"""The links of a page: which URLs are the same page, and which of them a crawl follows."""
+"""The links of a page that a crawl follows, and which of them are the same page."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from importlib.resources import files
-from re import Pattern
 from urllib.parse import SplitResult, unquote_plus, urljoin, urlsplit
 
 from parsel import Selector
-from scrapy.http import HtmlResponse, TextResponse
-from scrapy.linkextractors import IGNORED_EXTENSIONS
-from scrapy.utils.url import url_has_any_extension
+from scrapy import Request
+from scrapy.http import TextResponse
+from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.request import RequestFingerprinter
+from scrapy.utils.response import get_base_url
 from w3lib.html import strip_html5_whitespace
-from w3lib.url import canonicalize_url, safe_url_string
 
-from denoise_crawler.crawl.middleware import needs_script
-from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page.site import DEFAULT_PORTS, canonical_host, host_of
 
 # Query parameters that say where a reader came from and do not select the page.
@@ -28,8 +25,6 @@ TRACKING_PARAMETERS = frozenset(files(__package__).joinpath("tracking_parameters
 TRACKING_UNLESS_NUMBER = frozenset({"from"})
 
 MAX_URL_CHARACTERS = 2083
-_EXTENSIONS = frozenset("." + name for name in IGNORED_EXTENSIONS)
-_MAX_ROUNDS = 5
 
 
 def split_http(url: str) -> SplitResult | None:
@@ -42,44 +37,13 @@ def split_http(url: str) -> SplitResult | None:
     return parts if usable else None
 
 
-def canonical_url(url: str) -> str:
-    """Return the canonical form of a URL, an empty string for what is no http(s) URL.
-
-    Links to the same page agree on it. Fragment, tracking parameters and default port are dropped, scheme and host
-    are lower-cased, the query is sorted, and percent-encodings are unified. Use it only to compare URLs, because a
-    server may answer the sorted one differently.
-
-    Example:
-        >>> canonical_url("HTTP://Example.com:80/a?b=2&a=1&utm_source=mail#top")
-        'http://example.com/a?a=1&b=2'
-
-    """
-    for _ in range(_MAX_ROUNDS):
-        again = _canonical_once(url)
-        if again == url:
-            return again
-        url = again
-    return ""
-
-
-def _canonical_once(url: str) -> str:
-    try:
-        parts = split_http(canonicalize_url(without_tracking(url)))
-    except (ValueError, UnicodeError):
-        return ""
-    if parts is None:
-        return ""
-    port = f":{DEFAULT_PORTS[parts.scheme]}"
-    return parts._replace(netloc=parts.netloc.removesuffix(port)).geturl()
-
-
 def without_tracking(url: str) -> str:
-    """Return a URL without fragment and tracking parameters, with its host in canonical form.
+    """Return a URL without fragment, tracking parameters and default port, with its host in canonical form.
 
     A crawl requests this URL. All else stays as it was written, also what is no http(s) URL.
 
     Example:
-        >>> without_tracking("https://example.com/a?b=2&a=1&utm_source=mail#top")
+        >>> without_tracking("https://Example.com:443/a?b=2&a=1&utm_source=mail#top")
         'https://example.com/a?b=2&a=1'
 
     """
@@ -91,11 +55,12 @@ def without_tracking(url: str) -> str:
 
 
 def _netloc(parts: SplitResult) -> str:
-    """Return user, host and port as they were written, but the host in canonical form."""
+    """Return user and host, with its port unless that is the scheme's default."""
     before, at, _ = parts.netloc.rpartition("@")
     host = canonical_host(str(parts.hostname))
     host = f"[{host}]" if ":" in host else host
-    return f"{before}{at}{host}" if parts.port is None else f"{before}{at}{host}:{parts.port}"
+    has_port = parts.port not in (None, DEFAULT_PORTS[parts.scheme])
+    return f"{before}{at}{host}:{parts.port}" if has_port else f"{before}{at}{host}"
 
 
 def _is_tracking(pair: str) -> bool:
@@ -106,11 +71,19 @@ def _is_tracking(pair: str) -> bool:
     return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
 
 
+class PageFingerprinter(RequestFingerprinter):
+    """Scrapy's fingerprints, by which two spellings of the URL of a page are one, so that it is requested once."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        """Return the fingerprint of a request."""
+        url = without_tracking(request.url)
+        return super().fingerprint(request if url == request.url else request.replace(url=url))
+
+
 def scope_of(url: str) -> str:
     """Return the site of a crawl that starts at a URL: the host without ``www.``, with its port if it has one.
 
-    As with Scrapy's ``allowed_domains``, a host covers its subdomains. A host with a port and an IP address cover
-    only themselves. What is no http(s) URL has no site, an empty string.
+    What is no http(s) URL has no site, an empty string.
 
     Example:
         >>> scope_of("https://www.example.com/news"), scope_of("http://localhost:8000/")
@@ -118,6 +91,22 @@ def scope_of(url: str) -> str:
 
     """
     return host_of(url.strip()).removeprefix("www.") if split_http(url) else ""
+
+
+def is_on_site(url: str, sites: Iterable[str]) -> bool:
+    """Return True if a URL is on one of the sites, as :func:`scope_of` returns them.
+
+    As with Scrapy's ``allowed_domains``, a host covers its subdomains. A host with a port and an IP address cover
+    only themselves.
+
+    Example:
+        >>> is_on_site("https://news.example.com/a", ["example.com"])
+        True
+    """
+    host = scope_of(url)
+    return bool(host) and any(
+        host == site or (host.endswith(f".{site}") and _covers_subdomains(site)) for site in sites
+    )
 
 
 def _covers_subdomains(site: str) -> bool:
@@ -128,101 +117,47 @@ def _covers_subdomains(site: str) -> bool:
     return False
 
 
-class LinkFilter:
-    """Decides which links a crawl follows.
+def _usable_url(url: str) -> str | None:
+    url = without_tracking(url)
+    return url if split_http(url) and len(url) <= MAX_URL_CHARACTERS else None
 
-    Links to files that are no pages (Scrapy's ``IGNORED_EXTENSIONS``) and links of more than 2,083 characters are
-    not followed. Patterns are searched in the whole URL, as in Scrapy's ``LinkExtractor``.
 
-    Args:
-        sites: The sites to stay on, as :func:`scope_of` returns them.
-        allow: If there are any, one of them must match.
-        deny: None of them may match.
+def link_extractor(allow: Iterable[re.Pattern[str]] = (), deny: Iterable[re.Pattern[str]] = ()) -> LinkExtractor:
+    """Return an extractor of the links to pages, without tracking; ``allow`` and ``deny`` as in Scrapy's."""
+    return LinkExtractor(allow=allow, deny=deny, process_value=_usable_url, unique=False)
 
-    Example:
-        >>> links = LinkFilter(["example.com"])
-        >>> links.accepts("https://news.example.com/a"), links.accepts("https://example.com/a.pdf")
-        (True, False)
+
+ALL_LINKS = LinkExtractor(process_value=_usable_url, deny_extensions=(), unique=False)
+
+
+def page_links(response: TextResponse, extractor: LinkExtractor = ALL_LINKS) -> list[str]:
+    """Return the http(s) links of a page, in the order of the page, each once.
+
+    For politeness, links marked ``rel=nofollow`` are left out, and all links of a page whose
+    ``<meta name=robots>`` says ``nofollow`` or ``none``. A page with an invalid ``<base href>`` has no links.
     """
-
-    def __init__(
-        self, sites: Iterable[str], allow: Iterable[Pattern[str]] = (), deny: Iterable[Pattern[str]] = ()
-    ) -> None:
-        self.sites: list[str] = []
-        self._allow = tuple(allow)
-        self._deny = tuple(deny)
-        for site in sites:
-            self.add_site(site)
-
-    def add_site(self, site: str) -> None:
-        """Add a site; an empty or known one changes nothing."""
-        if site and site not in self.sites:
-            self.sites.append(site)
-
-    def on_site(self, url: str) -> bool:
-        """Return True if the URL is on one of the sites."""
-        own = scope_of(url)
-        return bool(own) and any(
-            own == site or (_covers_subdomains(site) and own.endswith("." + site)) for site in self.sites
-        )
-
-    def accepts(self, url: str) -> bool:
-        """Return True if to follow the link."""
-        if len(url) > MAX_URL_CHARACTERS or not self.on_site(url):
-            return False
-        if url_has_any_extension(url, _EXTENSIONS):
-            return False
-        if self._allow and not any(pattern.search(url) for pattern in self._allow):
-            return False
-        return not any(pattern.search(url) for pattern in self._deny)
-
-
-def page_links(response: TextResponse) -> list[str]:
-    """Return the http(s) links of a page: absolute, without tracking, in the order of the page, each page once.
-
-    ``<base href>`` is respected. For politeness, links marked ``rel=nofollow`` are left out, and all links of a
-    page whose ``<meta name=robots>`` says ``nofollow`` or ``none``. The tree is not changed.
-    """
-    tree = selector_of(response)
-    if not _robots_words(tree).isdisjoint({"nofollow", "none"}):
-        return []
-    base = _absolute_url(response.url, tree.xpath("//base/@href").get() or "", response) or response.url
-    found: dict[str, str] = {}
-    for element in tree.xpath("//a[@href] | //area[@href]"):
-        # .attrib would read all attributes, and an invalid attribute name makes parsel raise.
-        if "nofollow" in element.root.get("rel", "").lower().replace(",", " ").split():
-            continue
-        url = without_tracking(_absolute_url(base, element.root.get("href"), response))
-        if key := canonical_url(url):
-            found.setdefault(key, url)
-    return list(found.values())
-
-
-def selector_of(response: TextResponse) -> Selector:
-    """Return the selector of the response; if ``<base href>`` is invalid, one that ignores it."""
     try:
-        return response.selector
+        if not _robots_words(response.selector).isdisjoint({"nofollow", "none"}):
+            return []
+        if get_base_url(response) == response.url and (base := response.xpath("//base/@href").get()):
+            # Scrapy looks for it in the first 4096 characters only.
+            response = response.replace(url=urljoin(response.url, strip_html5_whitespace(base)))
+        links = extractor.extract_links(response)
     except ValueError:
-        return Selector(text=response.text)
+        return []
+    return list(dict.fromkeys(link.url for link in links if not link.nofollow))
 
 
 def _robots_words(tree: Selector) -> frozenset[str]:
     words: set[str] = set()
     for meta in tree.xpath("//meta[@name and @content]"):
+        # .attrib would read all attributes, and an invalid attribute name makes parsel raise.
         if meta.root.get("name").strip().lower() == "robots":
             words.update(meta.root.get("content").lower().replace(",", " ").split())
     return frozenset(words)
 
 
-def _absolute_url(base: str, href: str, response: TextResponse) -> str:
-    """Return the absolute, safe URL of a link, an empty string for an invalid one."""
-    try:
-        return safe_url_string(urljoin(base, strip_html5_whitespace(href)), encoding=response.encoding)
-    except (ValueError, UnicodeError, LookupError):
-        return ""
-
-
-# --- the links of a news feed (RSS or Atom), and pages without links because a browser builds them
+# --- the links of a news feed (RSS or Atom)
 
 _FEED = re.compile(r"<(?:[a-z]+:)?(?:rss|feed|rdf)[\s>]", re.IGNORECASE)
 _FEED_HEAD_CHARACTERS = 1000
@@ -243,43 +178,16 @@ def feed_links(response: TextResponse) -> list[str]:
         entries = Selector(text=response.text, type="xml").xpath(f"//*[{_ENTRY_TEST}]")
     except ValueError:
         return []
-    found: dict[str, str] = {}
+    links: dict[str, None] = {}
     for entry in entries:
         texts = entry.xpath("*[local-name()='link']/text() | *[local-name()='link']/@href").getall()
         texts += entry.xpath("*[local-name()='guid']/text()").getall()
-        for text in texts:
-            url = _absolute(response.url, text.strip())
-            if key := canonical_url(url):
-                found.setdefault(key, without_tracking(url))
-                break
-    return list(found.values())
+        links |= dict.fromkeys([url for text in texts if (url := _absolute(response.url, text.strip()))][:1])
+    return list(links)
 
 
-def _absolute(base: str, text: str) -> str:
+def _absolute(base: str, text: str) -> str | None:
     try:
-        return urljoin(base, text) if text.startswith(("http", "/")) else ""
+        return _usable_url(urljoin(base, text)) if text.startswith(("http", "/")) else None
     except ValueError:
-        return ""
-
-
-def is_shell(response: HtmlResponse) -> bool:
-    """Return True if a browser must build the page: it has scripts, no title of its own, and hardly any text."""
-    title = " ".join(selector_of(response).xpath("//title//text()").getall()).strip().casefold()
-    return title in ("", "msn") and needs_script(response)
-
-
-@dataclass
-class NewsPage(CleanPage):
-    """The clean text of one article.
-
-    Attributes:
-        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
-        provider: The name of the publisher; detail mode only.
-        authors: The authors; detail mode only.
-        published: An ISO 8601 time as the publisher wrote it; detail mode only.
-    """
-
-    source: str = ""
-    provider: str | None = None
-    authors: list[str] = field(default_factory=list)
-    published: str | None = None
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -12,9 +12,11 @@ import msgspec
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, TextResponse
 
+from denoise_crawler.crawl.middleware import needs_script
 from denoise_crawler.errors import BadArgumentError
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page.site import host_of
-from denoise_crawler.spiders.links import LinkFilter, NewsPage, feed_links, is_feed, is_shell, page_links, scope_of
+from denoise_crawler.spiders.links import feed_links, is_feed, is_on_site, link_extractor, page_links, scope_of
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc, read_count, read_urls, reject_unknown
 
 # --- the JSON of an MSN article: its URL, and how to read it without trusting its types
@@ -51,8 +53,8 @@ def article_id(url: str) -> str:
         segment = urlsplit(url).path.rstrip("/").rpartition("/")[2]
     except ValueError:
         return ""
-    found = _ARTICLE.fullmatch(segment)
-    return found.group(1) if found else ""
+    match = _ARTICLE.fullmatch(segment)
+    return match.group(1) if match else ""
 
 
 def is_locale(text: str) -> bool:
@@ -132,8 +134,8 @@ def _build_html(title: str, content: str, locale: str) -> str:
 
 
 def _authors(value: Any) -> list[str]:
-    found = value if isinstance(value, list) else []
-    names = [_string(author.get("name")) for author in found if isinstance(author, dict)]
+    authors = value if isinstance(value, list) else []
+    names = [_string(author.get("name")) for author in authors if isinstance(author, dict)]
     return [name for name in names if name]
 
 
@@ -148,6 +150,31 @@ def _iso_time(value: Any) -> str | None:
 
 def _slug(name: str) -> str:
     return re.sub(r"[\W_]+", "-", name.lower()).strip("-") or "unknown"
+
+
+def is_shell(response: HtmlResponse) -> bool:
+    """Return True if a browser must build the page: it has scripts, no title of its own, and hardly any text."""
+    if not needs_script(response):
+        return False
+    title = " ".join(response.selector.xpath("//title//text()").getall()).strip().casefold()
+    return title in ("", "msn")
+
+
+@dataclass
+class NewsPage(CleanPage):
+    """The clean text of one article.
+
+    Attributes:
+        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
+        provider: The name of the publisher; detail mode only.
+        authors: The authors; detail mode only.
+        published: An ISO 8601 time as the publisher wrote it; detail mode only.
+    """
+
+    source: str = ""
+    provider: str | None = None
+    authors: list[str] = field(default_factory=list)
+    published: str | None = None
 
 
 DETAIL_URL = "https://assets.msn.com/content/view/v2/Detail/{locale}/{id}"
@@ -194,79 +221,64 @@ class MsnNewsSpider(PageSpider):
         if self.detail_url:
             # Its responses come from there, and may redirect only within that host.
             self.allowed_domains.append(str(urlsplit(self.detail_url).hostname))
-        # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
-        self.articles = LinkFilter(["msn.com"] if self.detail_url else [])
+        self.extractor = link_extractor()
 
     def given_urls(self) -> list[str]:
         """Return the start URLs and the URL of the JSON."""
         return [*self.start_urls, *filter(None, [self.detail_url])]
 
-    def offer_start(self, url: str) -> None:
-        """Add a start URL to the frontier; in detail mode an article is requested as JSON."""
+    def start_request(self, url: str) -> Request:
+        """Return the request for a start page; in detail mode an article is requested as JSON."""
         if self.detail_url and article_id(url):
-            self.offer_article(url, start=True)
-        else:
-            super().offer_start(url)
+            return self.article_request(url, start=True)
+        return super().start_request(url)
 
-    def offer_article(self, url: str, *, start: bool = False) -> None:
-        """Add an article to the frontier; in detail mode two URLs with one id are one article."""
-        key = detail_url_of(self.detail_url, url, self.locale) if self.detail_url else ""
-        self.frontier.offer(url, "start article" if start else "article", page=True, key=key)
-
-    def request_for(self, url: str, kind: str) -> Request:
-        """Return the request for a start page, a section or an article."""
-        start = kind.startswith("start")
-        if self.detail_url and kind.endswith("article"):
-            detail, of = detail_url_of(self.detail_url, url, self.locale), {"article": url, "start": start}
-            return Request(
-                detail, self.parse_detail, errback=self.failed, cb_kwargs=of, priority=_ARTICLE_PRIORITY
-            )
-        meta, priority = {"allow_offsite": True} if start else {}, _ARTICLE_PRIORITY if kind == "article" else 0
-        of = {"start": start}
-        return Request(url, self.parse, errback=self.failed, cb_kwargs=of, meta=meta, priority=priority)
+    def article_request(self, url: str, *, start: bool = False) -> Request:
+        """Return the request for an article; in detail mode two URLs with one id have the same."""
+        if not self.detail_url:
+            return Request(url, self.parse, errback=self.failed, priority=_ARTICLE_PRIORITY)
+        detail, arguments = detail_url_of(self.detail_url, url, self.locale), {"article": url, "start": start}
+        return Request(
+            detail, self.parse_detail, errback=self.failed, cb_kwargs=arguments, priority=_ARTICLE_PRIORITY
+        )
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """Read a page: an article becomes an item in HTML mode; every page gives links."""
         if not self.is_usable(response, start=start):
-            return self.finish_response()
+            return []
         if not isinstance(response, TextResponse):
             self.count("not_html")
             if start:
                 self._log_no_links(response)
-            return self.finish_response()
-        found = self._follow(response)
+            return []
+        results: list[Any] = self._requests(response)
         if self.detail_url and article_id(response.url):
             # A short or old URL redirected here; the text is elsewhere.
-            self.offer_article(response.url)
-            found += 1
+            results.append(self.article_request(response.url))
         if not self.detail_url and isinstance(response, HtmlResponse):
             if is_shell(response):
                 self._warn_shell(response)
             elif article_id(response.url):
-                return self._finish_article(response)
-        if start and not found:
+                self.count_page()
+                return [NewsPage(url=response.url, fetched_at=now_utc(), source="html"), *results]
+        if start and not results:
             self._log_no_links(response)
-        return self.finish_response()
+        return results
 
-    def _finish_article(self, response: HtmlResponse) -> list[Any]:
-        if not self.is_new_page(response):
-            return self.finish_response()
-        return self.finish_response(NewsPage(url=response.url, fetched_at=now_utc(), source="html"))
-
-    def _follow(self, response: TextResponse) -> int:
-        """Offer the links of a page or feed; return how many there were."""
-        found = 0
-        feed = is_feed(response)
-        if not feed and not isinstance(response, HtmlResponse):
-            return 0
-        for url in feed_links(response) if feed else page_links(response):
-            if article_id(url) and (self.links.accepts(url) or self.articles.accepts(url)):
-                self.offer_article(url)
-                found += 1
-            elif self.links.accepts(url) and not article_id(url):
-                self.frontier.offer(url, "section", page=False)
-                found += 1
-        return found
+    def _requests(self, response: TextResponse) -> list[Request]:
+        """Return the requests for the links of a page or feed."""
+        if is_feed(response):
+            urls = feed_links(response)
+        else:
+            urls = page_links(response, self.extractor) if isinstance(response, HtmlResponse) else []
+        # A feed on rss.msn.com links to www.msn.com; in detail mode those links are only read, never fetched.
+        article_sites = [*self.sites, "msn.com"] if self.detail_url else self.sites
+        articles = [url for url in urls if article_id(url) and is_on_site(url, article_sites)]
+        sections = [url for url in urls if not article_id(url) and is_on_site(url, self.sites)]
+        return [
+            *map(self.article_request, articles),
+            *(Request(url, self.parse, errback=self.failed) for url in sections),
+        ]
 
     def parse_detail(self, response: Response, article: str, start: bool = False) -> list[Any]:
         """Make an item of the JSON of an article."""
@@ -279,13 +291,12 @@ class MsnNewsSpider(PageSpider):
             return self._skip_article("malformed", response.url, str(error), start=start)
         if not detail.html:
             return self._skip_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
-        if not self.is_new_page(response):
-            return self.finish_response()
+        self.count_page()
         response.meta["denoise_page"] = {"url": article, "html": detail.html, "site": detail.site}
         item = NewsPage(url=article, site=detail.site, title=detail.title, fetched_at=now_utc())
         item.source, item.provider = "detail", detail.provider
         item.authors, item.published = detail.authors, detail.published
-        return self.finish_response(item)
+        return [item]
 
     def _skip_article(self, counted: str, url: str, reason: str, *, start: bool) -> list[Any]:
         self.count(counted)
@@ -293,7 +304,7 @@ class MsnNewsSpider(PageSpider):
             self.log_error("no article from %s, which was asked for: %s", url, reason)
         else:
             self.logger.warning("no article from %s: %s", url, reason)
-        return self.finish_response()
+        return []
 
     def count_failure(self, kind: str) -> None:
         """Count a failure; articles taken down (404, 410) also as ``gone``."""

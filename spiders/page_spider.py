@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncIterator, Sized
+from collections.abc import AsyncIterator, Iterable
 from datetime import datetime, timezone
 from re import Pattern
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
     CloseSpider,
-    DontCloseSpider,
     DownloadConnectionRefusedError,
     DownloadTimeoutError,
     IgnoreRequest,
@@ -25,13 +24,17 @@ from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
-from denoise_crawler.crawl.politeness import CrawlDelayTooLongError, Politeness, RobotsUnreachableError
-from denoise_crawler.crawl.scrapy_internals import require_scrapy, scheduler_of
+from denoise_crawler.crawl.politeness import (
+    CrawlDelayTooLongError,
+    Politeness,
+    PolitePriorityQueue,
+    RobotsUnreachableError,
+)
+from denoise_crawler.crawl.scrapy_internals import requests_in_progress, require_scrapy
 from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.site import host_of, without_port
-from denoise_crawler.spiders.frontier import Frontier
-from denoise_crawler.spiders.links import LinkFilter, scope_of, split_http
+from denoise_crawler.spiders.links import PageFingerprinter, is_on_site, scope_of, split_http
 from denoise_crawler.spiders.private_hosts import (
     MAX_REFUSALS_IN_A_ROW,
     HostGivenUpError,
@@ -50,31 +53,60 @@ if TYPE_CHECKING:
 _MIDDLEWARES = {PrivateHostsMiddleware: 940, RefusedHostsMiddleware: 950}
 
 
+class PageQueue(PolitePriorityQueue):
+    """Returns no more requests at a time than pages are still wanted, and is empty once there are enough."""
+
+    def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
+        """Return the hosts to choose from. Each request in progress may become a page, until its callback ends."""
+        has_room = requests_in_progress(self.crawler) < self._pages_wanted()
+        return super().stats(possible_slots) if has_room else []
+
+    def __len__(self) -> int:
+        # The spider is idle when it is 0. In a job the requests stay, for a run with a larger limit.
+        return super().__len__() if self._pages_wanted() else 0
+
+    def _pages_wanted(self) -> float:
+        spider: Any = self.crawler.spider
+        return spider.pages_wanted()  # type: ignore[no-any-return]
+
+
+_SETTINGS = {
+    "SCHEDULER_PRIORITY_QUEUE": PageQueue,
+    "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "REQUEST_FINGERPRINTER_CLASS": PageFingerprinter,
+}
+
+
 class PageSpider(Spider):
     """The base of the spiders. It has no name, so Scrapy does not list it.
 
-    A subclass sets ``stats_prefix`` and ``start_urls``, and makes requests of URLs (:meth:`request_for`). Its
-    callbacks return :meth:`finish_response`.
+    A subclass sets ``stats_prefix`` and ``start_urls``. Its callbacks return the requests of all links that belong
+    to it: Scrapy's scheduler and duplicate filter choose.
+
+    Args:
+        sites: The sites to stay on, as ``scope_of`` returns them.
+        max_pages: How many pages become items, in all runs of a job; 0 for no limit.
     """
 
     stats_prefix = "denoise/page"
 
-    def __init__(self, sites: list[str], max_pages: int, links: LinkFilter | None = None) -> None:
+    def __init__(self, sites: list[str], max_pages: int) -> None:
         super().__init__()
-        self.links = links or LinkFilter(sites)
+        self.sites = sites
         self.max_pages = max_pages
         self.state: dict[str, Any] = {}
-        self.frontier = Frontier(self.state, max_pages)
         self.refused_hosts = RefusedHosts()
-        self.allowed_domains = [without_port(site) for site in self.links.sites]
+        self.allowed_domains = [without_port(site) for site in sites]
         self._hosts_asked: set[str] = set()
         self._has_logged_error = False
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
         """Keep polite gaps, and keep away from private hosts and from hosts given up."""
-        super().update_settings(settings)
         Politeness().update_settings(settings, "spider")
+        settings.setdict(_SETTINGS, "spider")
+        super().update_settings(settings)
         middlewares = {**_MIDDLEWARES, **settings.getdict("DOWNLOADER_MIDDLEWARES")}
         # Not at the priority of the setting itself, because the crawl command merges its settings again.
         settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")
@@ -91,60 +123,42 @@ class PageSpider(Spider):
         crawler.signals.connect(spider.on_engine_started, signals.engine_started)
         crawler.signals.connect(spider.on_scheduled, signals.request_scheduled)
         crawler.signals.connect(spider.on_response, signals.response_downloaded)
-        crawler.signals.connect(spider.on_dropped, signals.request_dropped)
-        crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
 
+    @property
+    def pages(self) -> int:
+        """The number of pages that became items, also in earlier runs of the job."""
+        return int(self.state.get("denoise_pages", 0))
+
+    def pages_wanted(self) -> float:
+        """Return how many more pages may become items; infinity without a limit."""
+        return max(0, self.max_pages - self.pages) if self.max_pages else float("inf")
+
     def on_engine_started(self) -> None:
-        """Continue what an earlier run of the job left. Scrapy has filled ``state`` by now."""
-        self.frontier = Frontier(self.state, self.max_pages)
-        for site in self.frontier.sites:
+        """Allow the sites to which start pages led in an earlier run of the job; ``state`` is filled by now."""
+        for site in self.state.get("denoise_sites", []):
             self._allow_site(site)
-        scheduler = scheduler_of(self.crawler)
-        self.frontier.resume(len(scheduler) if isinstance(scheduler, Sized) else 0)
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the requests for the start pages. A resumed job does not fetch them again."""
-        if self.max_pages and self.frontier.pages >= self.max_pages:
+        if not self.pages_wanted():
             self.logger.info("max_pages=%d was reached in an earlier run of this job", self.max_pages)
         for url in self.start_urls:
-            self.offer_start(url)
-        for request in self.next_requests():
-            yield request
+            yield self.start_request(url)
 
-    def offer_start(self, url: str) -> None:
-        """Add a start URL to the frontier."""
-        self.frontier.offer(url, "start", page=True)
+    def start_request(self, url: str) -> Request:
+        """Return the request for a start page, which may redirect to another host."""
+        meta = {"allow_offsite": True}
+        return Request(url, self.parse, errback=self.failed, cb_kwargs={"start": True}, meta=meta)
 
     def given_urls(self) -> list[str]:
         """Return the URLs that the user named; these may be on this machine or a private network."""
         return list(self.start_urls)
 
-    def request_for(self, url: str, kind: str) -> Request:
-        """Return the request for a URL that was offered to the frontier as of this ``kind``."""
-        raise NotImplementedError
-
-    def next_requests(self) -> list[Request]:
-        """Return the requests that may be sent now."""
-        requests = [self.request_for(url, kind) for url, kind in self.frontier.take()]
-        self._hosts_asked.update(host_of(request.url) for request in requests)
-        return requests
-
-    def finish_response(self, *items: Any) -> list[Any]:
-        """Return what a callback returns: its items, then the next requests.
-
-        It is a list, not a generator: between two steps of a generator, other responses would use up the limit.
-        """
-        self.frontier.mark_answered()
-        return [*items, *self.next_requests()]
-
-    def is_new_page(self, response: Response) -> bool:
-        """Count a page; return False if it is a duplicate."""
-        if not self.frontier.add_page(response.url):
-            self.count("duplicates")
-            return False
+    def count_page(self) -> None:
+        """Count a page that becomes an item."""
+        self.state["denoise_pages"] = self.pages + 1
         self.count("pages")
-        return True
 
     def is_usable(self, response: Response, *, start: bool) -> bool:
         """Return True if to read a response; count it if it is an error or off the sites."""
@@ -158,15 +172,14 @@ class PageSpider(Spider):
 
     def check_site(self, response: Response, *, start: bool) -> bool:
         """Return True if a response is on the sites. A start page adds the site to which it redirected."""
-        for url in response.meta.get("redirect_urls", []):
-            self._hosts_asked.discard(host_of(url))
+        self._hosts_asked -= set(map(host_of, response.meta.get("redirect_urls", [])))
         self._hosts_asked.add(host_of(response.url))
-        if start and not self.links.on_site(response.url):
-            self.frontier.add_site(scope_of(response.url))
+        if start and not is_on_site(response.url, self.sites):
+            self.state.setdefault("denoise_sites", []).append(scope_of(response.url))
             self._allow_site(scope_of(response.url))
-        return self.links.on_site(response.url)
+        return is_on_site(response.url, self.sites)
 
-    def failed(self, failure: Failure) -> list[Any]:
+    def failed(self, failure: Failure) -> None:
         """Count what went wrong with a request (errback). Errors are never fatal."""
         request: Request = failure.request  # type: ignore[attr-defined]
         kind = failure_kind(failure)
@@ -182,7 +195,6 @@ class PageSpider(Spider):
         if self.refused_hosts.given_up and self.is_hopeless():
             # Close at once: in a job, the URLs that are still scheduled stay for a later run.
             raise CloseSpider("refused")
-        return self.finish_response()
 
     def count_failure(self, kind: str) -> None:
         """Count a failure in total and by kind."""
@@ -209,6 +221,7 @@ class PageSpider(Spider):
 
     def on_scheduled(self, request: Request) -> None:
         """Allow the domain to which a start page redirects, so that its robots.txt can be read."""
+        self._hosts_asked.add(host_of(request.url))
         if request.cb_kwargs.get("start"):
             self._allow_domain(scope_of(request.url))
 
@@ -227,28 +240,17 @@ class PageSpider(Spider):
             )
 
     def _allow_site(self, site: str) -> None:
-        self.links.add_site(site)
+        if site not in self.sites:
+            self.sites.append(site)
         self._allow_domain(site)
 
     def _allow_domain(self, site: str) -> None:
         if without_port(site) not in self.allowed_domains:
             self.allowed_domains.append(without_port(site))
 
-    def on_dropped(self) -> None:
-        """Free the place of a request that Scrapy dropped as a duplicate, such as a redirect to a known page."""
-        self.frontier.mark_answered()
-
-    def on_idle(self) -> None:
-        """Send the URLs that still wait. At idle no request is in progress."""
-        self.frontier.resume(0)
-        if requests := self.next_requests():
-            for request in requests:
-                self.crawler.engine.crawl(request)
-            raise DontCloseSpider
-
     def closed(self, reason: str) -> None:
         """Log an error if a crawl ran to its end and found no page."""
-        if reason == "finished" and not self.frontier.pages and not self._has_logged_error:
+        if reason == "finished" and not self.pages and not self._has_logged_error:
             self.log_error("the crawl found no page; it started from %s", " ".join(self.start_urls))
 
 

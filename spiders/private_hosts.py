@@ -45,8 +45,8 @@ class PrivateHostsMiddleware:
 
     async def process_request(self, request: Request) -> None:
         """Raise PrivateAddressError, or CannotResolveHostError for a name that has no address."""
-        found = await resolve_endpoints(request.url, look_up="proxy" not in request.meta)
-        private = {endpoint for endpoint in found if is_private(endpoint[0])}
+        endpoints = await resolve_endpoints(request.url, look_up="proxy" not in request.meta)
+        private = {endpoint for endpoint in endpoints if is_private(endpoint[0])}
         if not private or private <= await self._allowed_endpoints():
             return
         (address, port), *_ = sorted(private)
@@ -87,10 +87,10 @@ async def resolve_endpoints(url: str, *, look_up: bool = True) -> set[Endpoint]:
 
 async def _resolve_by_asyncio(host: str) -> set[str]:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return set()
-    return {str(address[0]) for *_, address in found}
+    return {str(address[0]) for *_, address in addresses}
 
 
 async def _resolve_by_twisted(host: str) -> set[str]:

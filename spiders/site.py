@@ -9,7 +9,7 @@ from scrapy.http import HtmlResponse, Response
 
 from denoise_crawler.errors import BadArgumentError
 from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.spiders.links import LinkFilter, page_links, scope_of
+from denoise_crawler.spiders.links import is_on_site, link_extractor, page_links, scope_of
 from denoise_crawler.spiders.page_spider import (
     PageSpider,
     now_utc,
@@ -55,46 +55,30 @@ class SiteSpider(PageSpider):
         urls = read_urls("start_url", start_url)
         if not urls:
             raise BadArgumentError("start_url is missing; write -a start_url=https://example.com/")
-        sites = [scope_of(url) for url in urls]
-        links = LinkFilter(sites, read_patterns("allow", allow), read_patterns("deny", deny))
-        super().__init__(sites, read_count("max_pages", max_pages), links)
+        super().__init__([scope_of(url) for url in urls], read_count("max_pages", max_pages))
         self.start_urls = urls
-
-    def request_for(self, url: str, kind: str) -> Request:
-        """Return the request for a page; a start page may redirect to another host."""
-        start = kind == "start"
-        return Request(
-            url,
-            callback=self.parse,
-            errback=self.failed,
-            cb_kwargs={"start": start},
-            meta={"allow_offsite": True} if start else None,
-        )
+        self.extractor = link_extractor(read_patterns("allow", allow), read_patterns("deny", deny))
 
     def parse(self, response: Response, start: bool = False, **kwargs: Any) -> list[Any]:  # noqa: ARG002
         """Make an item of a page, and requests of its links."""
         if not self.is_usable(response, start=start):
-            return self.finish_response()
+            return []
         if not isinstance(response, HtmlResponse):
             self._skip_response(response, start=start)
-            return self.finish_response()
-        if not self.is_new_page(response):
-            return self.finish_response()
-        self._follow(response, start=start)
-        return self.finish_response(CleanPage(url=response.url, fetched_at=now_utc()))
+            return []
+        self.count_page()
+        return [CleanPage(url=response.url, fetched_at=now_utc()), *self._requests(response, start=start)]
 
-    def _follow(self, response: HtmlResponse, *, start: bool) -> None:
-        links = page_links(response)
-        accepted = [url for url in links if self.links.accepts(url)]
-        for url in accepted:
-            self.frontier.offer(url, "page", page=True)
-        if start and not accepted and self.max_pages != 1:
+    def _requests(self, response: HtmlResponse, *, start: bool) -> list[Request]:
+        urls = [url for url in page_links(response, self.extractor) if is_on_site(url, self.sites)]
+        if start and not urls and self.max_pages != 1:
             self.log_error(
                 "the start page %s has no link to follow (%d links in all): start from another page, or "
                 "widen allow and deny. A page built by JavaScript has its links only in a browser",
                 response.url,
-                len(links),
+                len(page_links(response)),
             )
+        return [Request(url, self.parse, errback=self.failed) for url in urls]
 
     def _skip_response(self, response: Response, *, start: bool) -> None:
         self.count("not_html")

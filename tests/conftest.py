@@ -15,7 +15,7 @@ import pytest
 import scrapy
 from hypothesis import HealthCheck, settings
 
-from denoise_crawler.crawl.scrapy_internals import POLITE_SINCE
+from denoise_crawler.crawl.scrapy_internals import SPIDERS_SINCE
 from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
 from denoise_crawler.methods import METHODS
 from examples.demo_site.server import DemoServer
@@ -39,7 +39,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 needs_new_scrapy = pytest.mark.skipif(
-    scrapy.version_info[:2] < POLITE_SINCE, reason="politeness, rendering and our spiders need a newer Scrapy"
+    scrapy.version_info[:2] < SPIDERS_SINCE, reason="rendering and our spiders need a newer Scrapy"
 )
 ROOT = Path(__file__).parent.parent
 # Tests that take long, by folder or file: `make test` leaves them out, but for a few; `make test-all` runs all.
@@ -53,7 +53,7 @@ MARKS = {
     ),
     "fuzz": ("fuzz/",),
     "process": (
-        *("batch/test_batch", "commands/", "evaluation/test_evaluation", "output/test_extractors"),
+        *("batch/test_batch", "commands/", "evaluation/test_evaluate", "output/test_extractors"),
         *("report/test_report.py", "rules/test_rule_commands", "store/test_shared_store", "test_extras"),
         "contrib/test_mcp",
     ),

@@ -15,7 +15,7 @@ from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.writing import RENDERINGS, columns_for
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import KeptPages
+from denoise_crawler.page.page_cache import ParsedPages
 from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import without_lone_surrogates
 
@@ -119,7 +119,7 @@ class BatchWorker:
         self._job, self._cleaning = job, job.cleaning
         self._denoiser = job.cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
-        self._kept: KeptPages[tuple[str, str]] = KeptPages()
+        self._kept: ParsedPages[tuple[str, str]] = ParsedPages()
 
     def learn(self, url: str, html: str | bytes) -> Learned:
         """Learn a page, and keep it in memory while there is room.

@@ -20,7 +20,7 @@ from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError, desc
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 State = TypeVar("State")
 Result = TypeVar("Result")
 
@@ -83,7 +83,10 @@ class Worker(Generic[State]):
         self.close()
 
     def call(
-        self, function: Callable[Concatenate[State, Given], Result], *given: Given.args, **named: Given.kwargs
+        self,
+        function: Callable[Concatenate[State, Arguments], Result],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
     ) -> Result:
         """Run ``function`` in the process and return its result.
 
@@ -94,11 +97,11 @@ class Worker(Generic[State]):
         """
         for _ in range(self._tries - 1):
             try:
-                return self._try(function, given, named)  # type: ignore[no-any-return]
+                return self._try(function, arguments, named)  # type: ignore[no-any-return]
             except WorkerDiedError as error:
                 if error.too_long:
                     raise
-        return self._try(function, given, named)  # type: ignore[no-any-return]
+        return self._try(function, arguments, named)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """End the process at once; a task under way has no result."""
@@ -115,8 +118,8 @@ class Worker(Generic[State]):
                 self._process = _Process(self._make, self._limits)
             process = self._process
         try:
-            for function, given in self.on_start if is_new else ():
-                process.run((function, given, {}))
+            for function, arguments in self.on_start if is_new else ():
+                process.run((function, arguments, {}))
             return process.run(task)
         except TaskError:
             raise
@@ -207,8 +210,8 @@ def _serve(pipe: Connection, make: Callable[[], Any], limits: Limits) -> None:
 def _answer(state: Any, task: bytes) -> bytes:
     """Return a task's result, or the error in words: not every error can be pickled."""
     try:
-        function, given, named = pickle.loads(task)  # noqa: S301 - from the process that started this one
-        return pickle.dumps((function(state, *given, **named), ""))
+        function, arguments, named = pickle.loads(task)  # noqa: S301 - from the process that started this one
+        return pickle.dumps((function(state, *arguments, **named), ""))
     except (Exception, SystemExit) as error:
         return pickle.dumps((None, describe_error(error)))
     finally:
@@ -250,7 +253,7 @@ class Caller(Protocol):
 
     on_start: list[tuple[Callable[..., Any], tuple[Any, ...]]]
 
-    def call(self, function: Callable[..., Result], *given: Any, **named: Any) -> Result:
+    def call(self, function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
         """Run ``function`` with the state, and return its result."""
 
 
@@ -261,9 +264,9 @@ class ThisProcess(Generic[State]):
         self.on_start: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
         self.state = make()
 
-    def call(self, function: Callable[..., Result], *given: Any, **named: Any) -> Result:
+    def call(self, function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
         """Run ``function`` with the state, and return its result."""
-        return function(self.state, *given, **named)
+        return function(self.state, *arguments, **named)
 
 
 class Task(NamedTuple):

@@ -114,7 +114,7 @@ class _Run:
                 self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
                 if not result.dropped:
                     write(result)
-        self._say(*self._report(time.monotonic() - start))
+        self._print(*self._report(time.monotonic() - start))
         damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
         return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
 
@@ -124,8 +124,8 @@ class _Run:
         return read_named_pages(arguments.paths, arguments, self._chosen, self._reading)
 
     def report_stop(self, why: str) -> None:
-        """Say why the work ended early and how much is done."""
-        self._say(f"{why}; {counted(self._tally.pages, 'page')} done")
+        """Print why the work ended early and how much is done."""
+        self._print(f"{why}; {counted(self._tally.pages, 'page')} done")
 
     def _results(self, pages: Callable[[], Pages]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
@@ -133,7 +133,7 @@ class _Run:
         job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
         return clean_as(job, pages, self._tally)
 
-    def _say(self, *lines: str) -> None:
+    def _print(self, *lines: str) -> None:
         for line in lines:
             self._console.print(printable(line), markup=False)
 

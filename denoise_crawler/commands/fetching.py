@@ -230,13 +230,16 @@ async def _addresses(host: str, port: int, query: Query, *, is_behind_proxy: boo
         OSError: The name has no address.
 
     """
+    may_be_private = query.may_be_private(host, port)
+    if is_behind_proxy and may_be_private:
+        return [host]
     try:
         addresses = await _look_up(host)
     except (OSError, UnicodeError):
         if not is_behind_proxy:  # which may know the name
             raise
-        addresses = []
-    if not query.may_be_private(host, port) and any(map(is_private, addresses)):
+        return [host]
+    if not may_be_private and any(map(is_private, addresses)):
         raise PrivateHostError(f"{host} is on this machine or a private network: it may not be fetched from")
     return [host] if is_behind_proxy else addresses
 
@@ -246,18 +249,18 @@ async def _look_up(host: str) -> list[str]:
 
     The system's look-up cannot be cancelled. So it has a thread of its own, which nobody waits for.
     """
-    found: Future[list[str]] = Future()
-    found.set_running_or_notify_cancel()
+    looked_up: Future[list[str]] = Future()
+    looked_up.set_running_or_notify_cancel()
 
     def ask() -> None:
         try:
             addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-            found.set_result([str(address[0]) for *_, address in addresses])
+            looked_up.set_result([str(address[0]) for *_, address in addresses])
         except (OSError, UnicodeError) as error:
-            found.set_exception(error)
+            looked_up.set_exception(error)
 
     Thread(target=ask, daemon=True).start()
-    return await asyncio.wrap_future(found)
+    return await asyncio.wrap_future(looked_up)
 
 
 @cache

@@ -14,7 +14,7 @@ from scrapy.http import Response
 from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_fields import ItemWriter
 from denoise_crawler.crawl.parked_items import WaitingItems, owner_of
-from denoise_crawler.crawl.report import CrawlReport, UnwantedItem, check_wanted
+from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
 from denoise_crawler.crawl.response_pages import ResponsePages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
@@ -22,6 +22,7 @@ from denoise_crawler.crawl.sites import Site, Sites
 from denoise_crawler.crawl.source_page import SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
+from denoise_crawler.output.extractors import DROP
 from denoise_crawler.store import Store, open_store
 
 logger = logging.getLogger(__name__)
@@ -99,13 +100,13 @@ class CrawlDenoiser:
             The items; the item as it came if anything goes wrong; none if it is dropped.
 
         Raises:
-            UnwantedItem: The settings want items of such pages dropped.
+            LowConfidenceItem: The settings want items of such pages dropped.
         """
         try:
             if released and source is not None:
                 return self._fill_released(item, source)
             return self._filled(item, source)
-        except UnwantedItem:
+        except LowConfidenceItem:
             raise
         except Exception as error:  # neither a bug nor a strange class of items costs the item
             self.report.page_failed("A page" if source is None else source.page.url)
@@ -115,7 +116,7 @@ class CrawlDenoiser:
         """Return what :meth:`fill` returns; an unwanted item is dropped, which Scrapy is told as by a pipeline."""
         try:
             return self.fill(item, source, released=released)
-        except UnwantedItem as error:
+        except LowConfidenceItem as error:
             response = None if source is None else source.response
             self._crawler.signals.send_catch_log(
                 signals.item_dropped, item=item, response=response, spider=self._crawler.spider, exception=error
@@ -158,7 +159,10 @@ class CrawlDenoiser:
             message = "A part of a page is not found, and its item goes on without its text: %s"
             self.report.first("parts_missing", message, error)
             return self.writer.as_it_came(item)
-        check_wanted(clean_page, self.settings.writing, self.report, has_text=self.writer.has_text(item))
+        is_dropped = clean_page.low_confidence and self.settings.writing.low_confidence == DROP
+        if is_dropped and not self.writer.has_text(item):
+            self.report.count("unsure_dropped")
+            raise LowConfidenceItem(clean_page)
         return self.writer.fill_each(item, clean_page, whole=self.by_addon and not part)
 
     # --- the crawl begins and ends

@@ -20,8 +20,8 @@ class GuardedStore:
     """A store whose errors are handed to ``on_error`` and then answered with a default."""
 
     def __init__(self, store: Store, on_error: Callable[[Exception], None]) -> None:
-        self._store, self._on_error = store, on_error
-        self._hidden_origins: set[bytes] = set()
+        self._store, self.report = store, on_error
+        self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
 
     def safely(
         self, default: T, call: Callable[Concatenate[Store, P], T], *values: P.args, **named: P.kwargs
@@ -30,7 +30,7 @@ class GuardedStore:
         try:
             return call(self._store, *values, **named)
         except Exception as error:  # no error of the store costs an item
-            self._on_error(error)
+            self.report(error)
             return default
 
     def park(self, page: ParkedPage, item: bytes) -> bool:
@@ -38,13 +38,13 @@ class GuardedStore:
         try:
             self._store.park(page, item)
         except Exception as error:
-            self._on_error(error)
+            self.report(error)
             return False
         return True
 
     def knowledge_by(self, choice: MethodChoice) -> StoredKnowledge:
-        """Return what a method knows of sites."""
-        return StoredKnowledge(self._store, choice, on_error=self._on_error)
+        """Return the knowledge of a method in the store."""
+        return StoredKnowledge(self._store, choice, on_error=self.report)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -63,7 +63,7 @@ class GuardedStore:
         except DamagedRowError:
             raise
         except Exception as error:
-            self._on_error(error)
+            self.report(error)
             raise
 
     def pages_waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[tuple[bytes, str]]:
@@ -71,28 +71,29 @@ class GuardedStore:
         last = -1
         while pages := self.safely([], Store.origins_waiting, site, last, inherited=inherited):
             last = pages[-1].first
-            yield from ((page.origin, page.site) for page in pages if page.origin not in self._hidden_origins)
+            yield from ((page.origin, page.site) for page in pages)
 
     def waiting_of(self, origin: bytes, site: str, *, inherited: bool = True) -> Iterator[list[Parked]]:
         """Yield the waiting items of a page that can be read, in batches."""
         try:
-            yield from self._store.waiting_of(origin, site, inherited=inherited)
+            for batch in self._store.waiting_of(origin, site, inherited=inherited):
+                yield [one for one in batch if not (one.inherited and origin in self._hidden_origins)]
         except Exception as error:
-            self._on_error(error)
+            self.report(error)
 
     def release(self, batch: list[Parked]) -> list[Parked]:
-        """Note that items wait no longer; return them. Where that fails for all at once, each is tried alone.
+        """Mark items as released; return those that waited and could be marked.
 
-        Those are left out that wait on because it fails, or that have left before.
+        If that fails for all at once, each is tried alone.
         """
         try:
             return self._store.release_together(batch)
         except Exception:
-            alone = [self.safely([], Store.release_together, [one]) for one in batch]
-            return [one for released in alone for one in released]
+            alone = [self.safely([], Store.release_together, [parked]) for parked in batch]
+            return [parked for released in alone for parked in released]
 
     def note_gone(self, parked: Parked) -> None:
-        """Note that an item that was released with others goes on now."""
+        """Record that an item that was released with others goes on now."""
         self._store.note_gone(parked)
 
     def supersede(self, origin: bytes) -> int:

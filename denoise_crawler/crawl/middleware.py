@@ -58,6 +58,8 @@ class WarmupMiddleware:
         page: SourcePage | None = None
         async for output in result:
             if type(output) is not dict and not is_item(output):
+                if not isinstance(output, scrapy.Request):
+                    self._denoiser.report.unknown_item(output)
                 yield output
             elif pages is None:
                 self._denoiser.report.count("opted_out")

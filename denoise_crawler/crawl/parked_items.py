@@ -23,10 +23,11 @@ from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.keeping import MAX_BYTES
-from denoise_crawler.page.held_pages import PageWindow
+from denoise_crawler.methods.stored_bytes import MAX_BYTES
+from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
+from denoise_crawler.store.file import is_private
 from denoise_crawler.store.parked_rows import Parked
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class WaitingItems:
         self._store, self._path, self._report = store, path, report
         self._limits = ItemLimits(crawler)
         # Items of pages that were crawled at the same time alternate in the store.
-        self._sources: PageWindow[int, SourcePage] = PageWindow()
+        self._sources: PageCache[int, SourcePage] = PageCache()
 
     @cached_property
     def _is_private(self) -> bool:
@@ -145,13 +146,15 @@ class WaitingItems:
         if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
             return False
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
-        with self._report.isolate_step("keep an item that cannot be read"):
+        try:
             self.unreadable.touch(0o600)
             with self.unreadable.open("a") as lines:
                 lines.write(json.dumps(row) + "\n")
-            self._store.note_gone(parked)
-            return True
-        return False
+        except OSError as failure:
+            self._store.report(failure)
+            return False
+        self._store.note_gone(parked)
+        return True
 
     @property
     def unreadable(self) -> Path:
@@ -236,15 +239,6 @@ def _pack(item: Any, source: SourcePage) -> bytes:
     if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
-
-
-def is_private(path: Path) -> bool:
-    """Return True if the user of this process owns a file and nobody else can write it, or there is none."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return True
-    return not hasattr(os, "geteuid") or (found.st_uid == os.geteuid() and not found.st_mode & 0o022)
 
 
 def owner_of(crawler: Crawler) -> str:

@@ -13,7 +13,7 @@ from scrapy import http
 from scrapy.http import Request, Response
 
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack
 
 PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 

@@ -47,8 +47,7 @@ MAX_ROBOTS_RETRIES = 3
 _NO_ANSWER = (DownloadCancelledError, *[load_object(error) for error in RETRY_EXCEPTIONS])  # type: ignore[arg-type]
 # A delay of 0 makes Scrapy send a whole slot queue at once, whatever the concurrency of the slot is.
 _MIN_GAP_SECONDS = 0.001
-# A request leaves the scheduler early, so that the time it takes to pass the middlewares does not add to the gap:
-# its slot keeps the exact time. One whose turn is further away then goes back.
+# A request leaves the scheduler a little early, its slot keeps the exact time. One that is too early goes back.
 _LEAD_SECONDS = 0.1
 _MAX_SLOT_WAIT_SECONDS = 1.0
 
@@ -113,8 +112,6 @@ class PoliteDownloader(Downloader):
         super().__init__(crawler)
         self.from_queue: WeakKeyDictionary[Request, bool] = WeakKeyDictionary()  # with their dont_filter
         self.next_turn = math.inf
-        middlewares = self.middleware.middlewares
-        self.robots = next((one for one in middlewares if isinstance(one, PoliteRobotsTxtMiddleware)), None)
         crawler.signals.connect(self._on_response, signal=signals.response_downloaded)
 
     def get_slot_key(self, request: Request) -> str:
@@ -190,7 +187,7 @@ class PolitePriorityQueue(DownloaderAwarePriorityQueue):
 
     def stats(self, possible_slots: Iterable[str]) -> list[tuple[int, str]]:
         """Return the authorities whose turn it is. If there are none, the engine is woken when the first comes."""
-        robots = self._downloader.robots
+        robots = self.crawler.get_downloader_middleware(PoliteRobotsTxtMiddleware)
         # Not slot.active: it lacks requests that wait in a middleware, for example for robots.txt.
         busy = {self._downloader.get_slot_key(request) for request in self._downloader.active} - {""}
         waits = {}

@@ -15,7 +15,6 @@ from scrapy.exceptions import DropItem
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
-from denoise_crawler.output.extractors import DROP
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
 from denoise_crawler.page.text import printable
@@ -103,6 +102,12 @@ class CrawlReport:
         self.count("with_text", int(has_text))
         self.count("own_text", int(has_text and not wrote))
 
+    def unknown_item(self, output: object) -> None:
+        """Count what a spider yields that is neither a request nor an item that itemadapter knows."""
+        kind = f"{type(output).__module__}.{type(output).__qualname__}"
+        message = "itemadapter knows no items of the class %s: they go on without a clean text"
+        self.first("unknown_items", message, printable(kind), key=kind)
+
     def page_skipped(self, url: str, why: str) -> None:
         """Count an item of a page with nothing to read, and log the first for each reason."""
         message = "Nothing to read at %s: %s. Its items pass unchanged."
@@ -164,9 +169,15 @@ class CrawlReport:
         self.count("failed")
         logger.exception("Some waiting items could not be released because of a bug in denoise_crawler; they stay")
 
-    def isolate_step(self, what: str) -> IsolatedStep:
+    @contextmanager
+    def isolate_step(self, what: str) -> Iterator[None]:
         """Log an error inside the block ("denoise_crawler cannot WHAT") and go on behind it."""
-        return IsolatedStep(self, what)
+        try:
+            yield
+        except Exception:
+            self.count("failed")
+            message = "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost"
+            logger.exception(message, what)
 
     # --- the end
 
@@ -193,39 +204,8 @@ class CrawlReport:
         return "; ".join(parts)
 
 
-class IsolatedStep:
-    """See :meth:`CrawlReport.isolate_step`. No generator: several are entered for each item that waits."""
-
-    __slots__ = ("_report", "_what")
-
-    def __init__(self, report: CrawlReport, what: str) -> None:
-        self._report, self._what = report, what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self._report.count("failed")
-        message = "denoise_crawler cannot %s because of a bug; the crawl goes on and no item is lost"
-        logger.exception(message, self._what)
-        return True
-
-
-class UnwantedItem(DropItem):
-    """The settings want items of such pages dropped."""
-
-
-class LowConfidenceItem(UnwantedItem):
-    """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE."""
+class LowConfidenceItem(DropItem):
+    """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE, and such items are to be dropped."""
 
     def __init__(self, clean_page: CleanPage) -> None:
         super().__init__(f"confidence {clean_page.confidence} of {printable(clean_page.url)}", log_level="DEBUG")
-
-
-def check_wanted(clean_page: CleanPage, writing: Writing, report: CrawlReport, *, has_text: bool) -> None:
-    """Raise LowConfidenceItem if an item of this page is to be dropped."""
-    if clean_page.low_confidence and not has_text and writing.low_confidence == DROP:
-        report.count("unsure_dropped")
-        raise LowConfidenceItem(clean_page)

@@ -40,6 +40,11 @@ def scheduler_of(crawler: Crawler) -> BaseScheduler | None:
     return None if slot is None else slot.scheduler
 
 
+def requests_in_progress(crawler: Crawler) -> int:
+    """Return how many requests were sent whose callbacks have not ended."""
+    return len(getattr(_slot_of(crawler), "inprogress", ()))
+
+
 def has_begun(crawler: Crawler) -> bool:
     """Return True if the spider was opened and has not been closed."""
     return _slot_of(crawler) is not None
@@ -181,11 +186,11 @@ def code_of_command() -> CodeType | None:
 
 # --- the supported versions: 2.15 and newer
 
-# The first version with the signal robots_parsed and with a downloader whose slots can be made here.
-POLITE_SINCE = (2, 18)
+# The first version on which the spiders and rendering are tested.
+SPIDERS_SINCE = (2, 18)
 
 
-def require_scrapy(part: str, least: tuple[int, int] = POLITE_SINCE) -> None:
+def require_scrapy(part: str, least: tuple[int, int] = SPIDERS_SINCE) -> None:
     """Raise OldScrapyError, which names the ``part`` that needs it, if Scrapy is older than ``least``."""
     if scrapy.version_info[:2] < least:
         version = ".".join(map(str, least))

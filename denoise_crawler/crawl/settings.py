@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +37,7 @@ from denoise_crawler.errors import (
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.metadata import MORE_FIELDS
+from denoise_crawler.page.text import printable
 from denoise_crawler.rules import SiteRules
 
 logger = logging.getLogger(__name__)
@@ -129,14 +132,29 @@ def _check_confidence(writing: Writing, method: str) -> None:
 
 
 def _project_store() -> str | None:
-    """Return the store in the data folder of the project, None outside of a project."""
+    """Return the store in the data folder of the project, None without one, or where it cannot be written."""
     try:
         try:
-            return data_path("denoise.sqlite")
+            path = data_path("denoise.sqlite")
         except FileExistsError:  # another crawl made the folder when Scrapy had not seen it
-            return data_path("denoise.sqlite")
+            path = data_path("denoise.sqlite")
     except NotConfigured:
         return None
+    except OSError as error:
+        _warn_read_only(error)
+        return None
+    if os.access(Path(path).parent, os.W_OK):
+        return path
+    _warn_read_only(OSError(errno.EROFS, os.strerror(errno.EROFS), path))
+    return None
+
+
+def _warn_read_only(error: OSError) -> None:
+    logger.warning(
+        "The data folder of the project cannot be written (%s): what this crawl learns stays in memory, and "
+        "nothing is left for the next. DENOISE_STORE names a file elsewhere",
+        printable(error),
+    )
 
 
 def is_off(settings: BaseSettings) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from math import inf
 from typing import NamedTuple
 
@@ -51,15 +50,12 @@ class WarmupClocks:
     def __init__(self, pause: float, *, now: Callable[[], float] = time.monotonic) -> None:
         self._pause, self._longest, self._now = pause or inf, LONGEST_PAUSES * (pause or inf), now
         self._clocks: dict[str, _Clock] = {}
-        self._deadlines: list[tuple[float, str]] = []  # a heap; a deadline may have moved on since, never back
 
     def note(self, site: str, *, new: bool = True) -> None:
         """Record that a page of a site has come; ``new`` is True if it was another one than those before."""
-        now, clock = self._now(), self._clocks.get(site)
-        if clock is None:
-            clock = self._clocks[site] = _Clock(now, now)
-            heappush(self._deadlines, (self._deadline(clock), site))
-        elif new:
+        now = self._now()
+        clock = self._clocks.setdefault(site, _Clock(now, now))
+        if new:
             clock.last = now
 
     def stop(self, site: str) -> None:
@@ -68,20 +64,15 @@ class WarmupClocks:
 
     def take_overdue(self) -> list[OverdueSite]:
         """Return the sites whose time is over, those that were due first at the front, and forget them."""
-        overdue, now = [], self._now()
-        while self._deadlines and self._deadlines[0][0] < now:
-            _, site = heappop(self._deadlines)
-            if (clock := self._clocks.get(site)) is None:
-                continue
-            if (deadline := self._deadline(clock)) >= now:
-                heappush(self._deadlines, (deadline, site))
-                continue
-            del self._clocks[site]
-            overdue.append(OverdueSite(site, self._after(clock, now)))
-        return overdue
-
-    def _deadline(self, clock: _Clock) -> float:
-        return min(clock.last + self._pause, clock.first + self._longest)
+        now, overdue = self._now(), []
+        for site, clock in self._clocks.items():
+            deadline = min(clock.last + self._pause, clock.first + self._longest)
+            if deadline < now:
+                overdue.append((deadline, OverdueSite(site, self._after(clock, now))))
+        sites = [site for _, site in sorted(overdue)]
+        for name, _ in sites:
+            del self._clocks[name]
+        return sites
 
     def _after(self, clock: _Clock, now: float) -> str:
         if now - clock.last > self._pause:

@@ -92,7 +92,7 @@ class Method(ABC):
         return self.name
 
     def knows(self, page: Page) -> bool:  # noqa: ARG002
-        """Tell whether ``page`` was learned."""
+        """Return True if ``page`` was learned."""
         return False
 
     def wants(self, page: Page) -> bool:  # noqa: ARG002

@@ -25,7 +25,7 @@ Bits = NDArray[np.bool_]
 MIN_WORDS = 100  # of a page that has content of its own where readers see it
 _BEGINNING = 48  # letters and digits of what tells of hidden text
 _LEAST_BEGINNING, _MOST_BEGINNINGS = 16, 50
-_LEAST_DECLARED = 0.5  # of the runs of words in a hidden part that the page declares
+_LEAST_DECLARED = 0.5  # of the shingles of a hidden part that the page declares
 _STREAMED = re.compile(r"S:[0-9a-f]+")  # the identities by which React moves what arrives late
 _AROUND, _LONGEST = 2, 200  # elements above a hidden part, letters of their attributes
 _REASON = "hidden from readers, and more than what they see"
@@ -66,7 +66,7 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
 
 
 def _has_content(page: Page, shown: Bits, gone: Bits) -> bool:
-    """Tell whether a page has content besides what is to go: what is ``shown``, or what ``fusion`` would show."""
+    """Return True if a page has content besides what is to go: ``shown``, or what ``fusion`` would show."""
     if _words(page, np.flatnonzero(shown).tolist()) >= MIN_WORDS:
         return True
     shown = ~np.array(Fusion().judge(page).noise, bool) & ~gone
@@ -82,7 +82,7 @@ def _words(page: Page, nodes: Iterable[int]) -> int:
 
 
 def _is_paid_for(page: Page) -> bool:
-    """Tell whether a page declares that some of it is for those who pay."""
+    """Return True if a page declares that some of it is for those who pay."""
     items = page.once(declarations_of).items
     parts = (part for item in items for part in (item, *_listed(item.get("hasPart"))) if isinstance(part, dict))
     return any(str(part.get("isAccessibleForFree", "")).lower() == "false" for part in parts)
@@ -98,40 +98,40 @@ def _unexplained(page: Page, hidden: Bits) -> Bits:
     Reasons are that the text begins as the page tells, in words that it does not show, that a script moves it to
     its place, and that it opens.
     """
-    gone, told = np.zeros(len(hidden), bool), _Told(page, hidden)
+    gone, descriptions = np.zeros(len(hidden), bool), _Descriptions(page, hidden)
     sizes = Counter[int]()
     parts = [(part, page.nodes.parents[part.start]) for part in _parts(page, hidden)]
     for part, parent in parts:
         sizes[parent] += _words(page, part)
     for part, parent in parts:
         if sizes[parent] >= MIN_WORDS and not _opens(page.nodes.elements[part.start]):
-            gone[part.start : part.stop] = not told.of(page.nodes.texts[part.start : part.stop])
+            gone[part.start : part.stop] = not descriptions.tell_of(page.nodes.texts[part.start : part.stop])
     return gone
 
 
-class _Told:
+class _Descriptions:
     """What a page tells of its content: the declared texts, and the beginnings of those that it does not show."""
 
     def __init__(self, page: Page, hidden: Bits) -> None:
-        self._declared = _runs(text.text for text in page.once(declared_texts_of))
+        self._declared = _shingles(text.text for text in page.once(declared_texts_of))
         shown = _bare(page.nodes.texts[index] for index in np.flatnonzero(~hidden).tolist())
         beginnings = islice(_beginnings(page), _MOST_BEGINNINGS)
         self._unseen = [beginning for beginning in beginnings if beginning not in shown]
 
-    def of(self, texts: list[str]) -> bool:
-        """Tell whether the ``texts`` of a hidden part begin as told somewhere, or most of them are declared."""
+    def tell_of(self, texts: list[str]) -> bool:
+        """Return True if the ``texts`` of a hidden part begin as described, or most of them are declared."""
         whole = _bare(texts)
         if any(beginning in whole for beginning in self._unseen):
             return True
-        runs = _runs(texts)
-        return len(runs) > 0 and float(np.isin(runs, self._declared).mean()) > _LEAST_DECLARED
+        shingles = _shingles(texts)
+        return len(shingles) > 0 and float(np.isin(shingles, self._declared).mean()) > _LEAST_DECLARED
 
 
-def _runs(texts: Iterable[str]) -> NDArray[np.uint64]:
+def _shingles(texts: Iterable[str]) -> NDArray[np.uint64]:
     """Return a hash for each run of three words in ``texts``."""
     words = _hashes(texts)
-    runs: NDArray[np.uint64] = 31 * (31 * words[:-2] + words[1:-1]) + words[2:]
-    return runs
+    shingles: NDArray[np.uint64] = 31 * (31 * words[:-2] + words[1:-1]) + words[2:]
+    return shingles
 
 
 def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
@@ -141,11 +141,11 @@ def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def _opens(element: Element) -> bool:
-    """Tell whether a script moves an element to its place, or what is said of it and around it names a panel."""
+    """Return True if a script moves an element to its place, or what is said of it and around it names a panel."""
     if _STREAMED.fullmatch(element.get("id", "")):
         return True
     around = (element, *islice(element.iterancestors(), _AROUND))
-    return any(PANEL_WORDS.search(str(value)[:_LONGEST]) for one in around for value in one.attrib.values())
+    return any(PANEL_WORDS.search(str(value)[:_LONGEST]) for near in around for value in near.attrib.values())
 
 
 def _beginnings(page: Page) -> Iterator[str]:
@@ -201,14 +201,14 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
         return judgement
     if all_text >= MIN_TEXT_CHARACTERS:
         safer = without_much_hidden(page, Fusion().judge(page))
-        _, found = _count_unlinked(page, safer.noise)
-        if _is_next_to_nothing(kept, found):
-            return _safer(safer, kept, found)
+        _, kept_by_safer = _count_unlinked(page, safer.noise)
+        if _is_next_to_nothing(kept, kept_by_safer):
+            return _safer(safer, kept, kept_by_safer)
     return _keep_all(judgement) if empty and TEXT in page.nodes.tags else judgement
 
 
 def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bool]) -> bool:
-    """Tell whether ``noise`` leaves almost nothing of a page beside what a ``safer`` judgement leaves.
+    """Return True if ``noise`` leaves almost nothing of a page beside what a ``safer`` judgement leaves.
 
     Example:
         >>> from denoise_crawler import Page
@@ -217,14 +217,14 @@ def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bo
         True
 
     """
-    (_, kept), (_, found) = _count_unlinked(page, noise), _count_unlinked(page, safer)
-    if _is_next_to_nothing(kept, found):
+    (_, kept), (_, kept_by_safer) = _count_unlinked(page, noise), _count_unlinked(page, safer)
+    if _is_next_to_nothing(kept, kept_by_safer):
         return True
     return not kept and not _keeps_text(page, noise) and _keeps_text(page, safer)
 
 
-def _is_next_to_nothing(kept: int, found: int) -> bool:
-    return found >= MIN_TEXT_CHARACTERS and kept < MIN_KEPT_SHARE * found
+def _is_next_to_nothing(kept: int, kept_by_safer: int) -> bool:
+    return kept_by_safer >= MIN_TEXT_CHARACTERS and kept < MIN_KEPT_SHARE * kept_by_safer
 
 
 def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
@@ -241,8 +241,9 @@ def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:
     return any(tag is TEXT and not gone for tag, gone in zip(page.nodes.tags, noise, strict=True))
 
 
-def _safer(safer: Judgement, kept: int, found: int) -> Judgement:
-    because = f"guard, as {kept:,} of {found:,} characters of running text were left: the page alone was judged"
+def _safer(safer: Judgement, kept: int, kept_by_safer: int) -> Judgement:
+    left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
+    because = f"guard, as {left}: the page alone was judged"
 
     def reason(index: int) -> str:
         own = safer.reason(index)

@@ -44,6 +44,9 @@ class CleanPage:
     ``json_ld`` is the page's JSON-LD. They are None unless they were asked for (``DENOISE_RECORDS``,
     ``DENOISE_FIELDS``, ``DENOISE_JSON_LD``).
 
+    ``skipped`` says why a page has no text: ``too_large`` (see docs/guarantees.md), ``empty``, ``frameset``, or
+    ``consent`` where it shows nothing but a dialog; None for all others.
+
     ``error`` names the exception that we raised on the page, which has no text then; None for all others.
     """
 
@@ -73,6 +76,7 @@ class CleanPage:
     records: list[dict[str, str]] | None = None
     fields: dict[str, str] | None = None
     json_ld: list[dict[str, Any]] | None = None
+    skipped: str | None = None
     error: str | None = None
 
 

@@ -30,8 +30,10 @@ from denoise_crawler.output.options import (
 )
 from denoise_crawler.output.safe_markup import clean_html, security_metas
 from denoise_crawler.page import Page
-from denoise_crawler.page.held_pages import PageColumns
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
+from denoise_crawler.page.page_cache import PageColumns
+from denoise_crawler.page.reader_aids import reader_aids
+from denoise_crawler.page.script_pages import declared_article
 from denoise_crawler.rules import SiteRules
 
 T = TypeVar("T")
@@ -274,7 +276,7 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
     if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
         return None
     more = (more_metadata_of,) if writing.more_metadata else ()
-    return PageColumns(page, (*choice.of_page, formulas_of, metadata_of, *more))
+    return PageColumns(page, (*choice.of_page, reader_aids, declared_article, formulas_of, metadata_of, *more))
 
 
 def _render_text(page: Page, judgement: Judgement | None) -> str:

@@ -183,15 +183,15 @@ def is_private(address: str) -> bool:
         >>> is_private("192.168.0.1"), is_private("::1"), is_private("93.184.215.14")
         (True, True, False)
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        if any(found in network for network in _LOCAL_NETWORKS):
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if any(ip in network for network in _LOCAL_NETWORKS):
             return True
-        inner = found.ipv4_mapped or found.sixtofour
-        if found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)
-        found = inner or found
-    return not (found.is_global or found in _PROXY_NETWORK) or found.is_multicast
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFF_FFFF)
+        ip = inner or ip
+    return not (ip.is_global or ip in _PROXY_NETWORK) or ip.is_multicast
 
 
 def literal_address(host: str) -> str:

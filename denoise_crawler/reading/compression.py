@@ -42,7 +42,7 @@ class DamageExample(NamedTuple):
 
 @dataclass
 class Reading:
-    """What :func:`read_pages` has found so far.
+    """The account of :func:`read_pages` so far.
 
     ``damage`` counts what is broken, by kind, with a few ``examples`` each. ``skipped`` counts what is intact but
     no page (pictures, error pages …). ``bytes_read`` is the progress in the files. ``made_up_url`` is the last
@@ -59,7 +59,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Where the reader of one file notes what it finds."""
+    """The account of one file, for its reader."""
 
     path: Path
     reading: Reading
@@ -81,7 +81,7 @@ class Notes:
         return self.note_made_up(f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}")
 
     def note_made_up(self, url: str) -> str:
-        """Note that the page that is read next has no address of its own, and is given this one."""
+        """Record that the next page has no address of its own and gets this one; return it."""
         self.reading.made_up_url = url
         return url
 
@@ -137,10 +137,10 @@ class Window:
 
     def take(self, size: int) -> bytes:
         """Take the next ``size`` bytes, fewer only at the end."""
-        taken = self.peek(size)
-        del self._data[: len(taken)]
-        self.offset += len(taken)
-        return taken
+        data = self.peek(size)
+        del self._data[: len(data)]
+        self.offset += len(data)
+        return data
 
     def put_back(self, data: bytes) -> None:
         """Have ``data`` come again."""

@@ -301,7 +301,7 @@ class Format:
     outweighs_name: bool = False
 
 
-# The first that recognizes a file is taken.
+# Of several that recognize a file the first counts.
 FORMATS = {
     "warc": Format("WARC", (".warc",), is_warc, warc_pages, outweighs_name=True),
     "tianwang": Format("Tianwang", (".tianwang", ".cwt"), is_tianwang, tianwang_pages),
@@ -325,7 +325,7 @@ def format_of(path: Path) -> Format | None:
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     known = FORMATS.values()
-    surely = (one for one in known if one.outweighs_name and one.recognize(head))
-    by_name = (one for one in known if name.endswith(one.endings))
-    by_content = (one for one in known if one.recognize(head))
+    surely = (each for each in known if each.outweighs_name and each.recognize(head))
+    by_name = (each for each in known if name.endswith(each.endings))
+    by_content = (each for each in known if each.recognize(head))
     return next(chain(surely, by_name, by_content), None)

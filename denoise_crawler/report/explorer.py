@@ -8,20 +8,15 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from heapq import heappop, heappush
+from itertools import count, groupby
+from typing import Any, NamedTuple
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.methods.style_tree.nodes import (
-    QueuedNode,
-    TreeQueue,
-    selector,
-    sequence_names,
-    styles_by_pages,
-)
-from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
-from denoise_crawler.page import Page
+from denoise_crawler.methods.style_tree.tree import ElementNode, Labels, StyleNode
+from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.rendering import render_page
@@ -187,6 +182,17 @@ def tree_dot(data: TreeData) -> str:
     return "\n".join([*lines, "}", ""])
 
 
+class _Waiting(NamedTuple):
+    """A node that may be shown, in the order of its worth: by pages, then by level; ``parent`` is a row."""
+
+    negative_pages: int
+    level: int
+    number: int  # no two are equal, so nodes are never compared
+    node: ElementNode | StyleNode
+    parent: int
+    labels: Labels  # the sequence of children of a style node
+
+
 class _Explorer:
     """Collects the nodes of a tree, then the texts of pages on them."""
 
@@ -197,12 +203,14 @@ class _Explorer:
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
         self._rows: dict[ElementNode, int] = {}
-        self._queue: TreeQueue[int] = TreeQueue(max_nodes)
-        self._queue.add(tree.root, 0, -1)
-        for queued in self._queue:
-            self._add(queued)
-        left_out = self._queue.parents_of_rest()
-        self.data.left, self.data.left_out = dict(Counter(left_out)), len(left_out)
+        self._waiting: list[_Waiting] = []  # a heap
+        self._numbers = count()
+        self._queue(tree.root, 0, -1)
+        for _ in range(max_nodes):
+            if self._waiting:
+                self._add(heappop(self._waiting))
+        self.data.left = dict(Counter(waiting.parent for waiting in self._waiting))
+        self.data.left_out = len(self._waiting)
 
     def add_page(self, number: int, page: Page) -> None:
         """Add the texts of ``page`` to its nodes."""
@@ -218,14 +226,13 @@ class _Explorer:
                 if text not in data.texts[row]:
                     data.texts[row].append(text)
 
-    def _add(self, queued: QueuedNode[int]) -> None:
-        node, level, data, row = queued.node, queued.level, self.data, len(self.data.parents)
-        name = (
-            " ".join(sequence_names(queued.labels, _MAX_NAMES))
-            if isinstance(node, StyleNode)
-            else selector(node.label)
-        )
-        data.parents.append(queued.parent)
+    def _queue(self, node: ElementNode | StyleNode, level: int, parent: int, labels: Labels = ()) -> None:
+        heappush(self._waiting, _Waiting(-node.pages, level, next(self._numbers), node, parent, labels))
+
+    def _add(self, waiting: _Waiting) -> None:
+        node, level, data, row = waiting.node, waiting.level, self.data, len(self.data.parents)
+        name = _sequence_name(waiting.labels) if isinstance(node, StyleNode) else selector(node.label)
+        data.parents.append(waiting.parent)
         data.names.append(self._index_of(self._labels, data.labels, name))
         data.styles.append(int(isinstance(node, StyleNode)))
         data.counts.append(node.pages)
@@ -237,16 +244,16 @@ class _Explorer:
             self._queue_children(node, row, level)
             return
         self._rows[node] = row
-        styles = [(labels, style) for labels, style in styles_by_pages(node) if labels]
+        styles = sorted(node.style_nodes.items(), key=lambda item: (-item[1].pages, item[0]))
         if len(styles) == 1 and styles[0][1].pages == node.pages:
             self._queue_children(styles[0][1], row, level)
             return
         for labels, style in styles:
-            self._queue.add(style, level + 1, row, labels=labels)
+            self._queue(style, level + 1, row, labels)
 
     def _queue_children(self, style: StyleNode, row: int, level: int) -> None:
         for child in self.tree.unfold(style):
-            self._queue.add(child, level + 1, row)
+            self._queue(child, level + 1, row)
 
     def _index_of(self, numbers: dict[str, int], names: list[str], name: str) -> int:
         if name not in numbers:
@@ -268,3 +275,31 @@ def _text_of_node(page: Page, index: int) -> str:
     if not said and nodes.tags[index] == "img":
         said = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
     return said if len(said) <= _MAX_TEXT_CHARACTERS else said[: _MAX_TEXT_CHARACTERS - 1] + "…"
+
+
+def selector(label: str) -> str:
+    """Return a label as a CSS selector.
+
+    Example:
+        >>> selector("div|class=wide|id=main|width=50%")
+        'div.wide#main[width="50%"]'
+
+    """
+    if label == TEXT:
+        return "text"
+    tag, *attributes = label.split("|")
+    parts = [tag]
+    for attribute in attributes:
+        name, _, value = attribute.partition("=")
+        if name in ("class", "id"):
+            parts += [f"{'#' if name == 'id' else '.'}{part}" for part in value.split()]
+        else:
+            parts.append(f'[{name}="{value}"]')
+    return "".join(parts)
+
+
+def _sequence_name(labels: Labels) -> str:
+    """Return the selectors of a sequence of children, runs of equal ones as ``li+``."""
+    names = [selector(label) + ("+" if len(list(run)) > 1 else "") for label, run in groupby(labels)]
+    rest = [f"… {len(names) - _MAX_NAMES} more"] if len(names) > _MAX_NAMES else []
+    return " ".join([*names[:_MAX_NAMES], *rest])

@@ -75,14 +75,14 @@ def read_archive(
 
 
 def _files(paths: Iterable[str]) -> list[str]:
-    found: list[str] = []
+    files: list[str] = []
     for path in paths:
         system, place = fsspec.core.url_to_fs(path)
-        files = sorted(name for name in system.expand_path(place, recursive=True) if system.isfile(name))
-        if not files:
+        names = sorted(name for name in system.expand_path(place, recursive=True) if system.isfile(name))
+        if not names:
             raise SourceError(f"{path} holds no files")
-        found += [system.unstrip_protocol(name) if "://" in path else name for name in files]
-    return found
+        files += [system.unstrip_protocol(name) if "://" in path else name for name in names]
+    return files
 
 
 def _read_pages(file: str, chosen: str | None, url_field: str, html_field: str) -> Iterator[tuple[str, str]]:

@@ -34,7 +34,7 @@ CREATE INDEX page_origin ON page (origin);
 CREATE INDEX page_response ON page (response);
 CREATE TABLE parked (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
-    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, count INTEGER NOT NULL, items BLOB NOT NULL
+    released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, item BLOB NOT NULL
 );
 CREATE INDEX parked_page ON parked (page);
 CREATE TABLE history (
@@ -123,11 +123,15 @@ def unusable_store(path: Path, error: Exception) -> StoreError:
 
 
 def is_private(path: Path) -> bool:
-    """Return True if a file belongs to this user and no other may write it. Only then are its rows unpickled."""
-    if not hasattr(os, "geteuid"):  # Windows has access lists instead
+    """Return True if a file belongs to this user and no other may write it, or there is none.
+
+    Only then are its rows unpickled. On Windows, which has access lists instead, it is always True.
+    """
+    try:
+        state = path.stat()
+    except FileNotFoundError:
         return True
-    state = path.stat()
-    return state.st_uid == os.geteuid() and not state.st_mode & 0o022
+    return not hasattr(os, "geteuid") or (state.st_uid == os.geteuid() and not state.st_mode & 0o022)
 
 
 @contextmanager

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import msgspec
-
-from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack, deflate, inflate
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
 
@@ -53,7 +50,7 @@ class Parked(NamedTuple):
     page: int
     item: bytes
     origin: bytes
-    inherited: bool = False
+    inherited: int = 0
 
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
@@ -61,42 +58,10 @@ _IDS_AT_ONCE = 10_000
 _MOST_ROWS, _MOST_BYTES = 50, 100_000  # of rows that are read at once
 _SUPERSEDED = "run = ? AND inherited AND NOT released AND page IN (SELECT id FROM page WHERE origin = ?)"
 
-_encode = msgspec.msgpack.Encoder().encode
-
-
-class Row(NamedTuple):
-    """A waiting row as stored."""
-
-    id: int
-    site: str
-    page: int
-    origin: bytes
-    inherited: int
-    items: bytes
-
 
 def insert(db: sqlite3.Connection, run: str, page: int, item: bytes) -> None:
     """Add an item of a page at the end."""
-    db.execute(
-        "INSERT INTO parked (id, run, page, count, items) "
-        "VALUES (coalesce((SELECT id + count FROM parked ORDER BY id DESC LIMIT 1), 1), ?, ?, 1, ?)",
-        (run, page, _pack([item])),
-    )
-
-
-def items_of(items: bytes, count: int = 1) -> list[bytes]:
-    """Return the items of a row.
-
-    Raises:
-        ValueError: The bytes are damaged or hold another number of items.
-    """
-    try:
-        found: list[bytes] = decode_msgpack(inflate(items), list[bytes])
-    except (zlib.error, msgspec.MsgspecError) as error:
-        raise ValueError(str(error)) from None
-    if len(found) != count:
-        raise ValueError(f"{len(found)} items instead of {count}")
-    return found
+    db.execute("INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", (run, page, deflate(item, _LEVEL)))
 
 
 class WaitingPage(NamedTuple):
@@ -127,7 +92,7 @@ def ids_waiting(
     The rows of a batch are read at once: they hold few bytes, or there is only one.
     """
     query = (
-        "SELECT parked.id, length(items) FROM page CROSS JOIN parked ON parked.page = page.id WHERE origin = ?1 "
+        "SELECT parked.id, length(item) FROM page CROSS JOIN parked ON parked.page = page.id WHERE origin = ?1 "
         "AND site = ?2 AND run = ?3 AND NOT released AND parked.id > ?4 AND (?5 OR NOT inherited) "
         "ORDER BY parked.id LIMIT ?6"
     )
@@ -143,17 +108,17 @@ def ids_waiting(
     return batches
 
 
-def rows_waiting(db: sqlite3.Connection, ids: list[int]) -> list[Row]:
-    """Return the rows with these ids that still wait, in order."""
+def rows_waiting(db: sqlite3.Connection, ids: list[int]) -> list[Parked]:
+    """Return the rows with these ids that still wait, in order, with their items as stored."""
     query = (
-        "SELECT parked.id, site, page, origin, inherited, items FROM parked JOIN page ON page.id = page "  # noqa: S608
+        "SELECT parked.id, site, page, item, origin, inherited FROM parked JOIN page ON page.id = page "  # noqa: S608
         f"WHERE parked.id IN ({', '.join('?' * len(ids))}) AND NOT released ORDER BY parked.id"
     )
-    return [Row(*row) for row in db.execute(query, ids)]
+    return [Parked(*row) for row in db.execute(query, ids)]
 
 
 def release(db: sqlite3.Connection, row: int) -> bool:
-    """Note that a row waits no longer; return False if it did not."""
+    """Mark a row as released; return False if it did not wait."""
     return db.execute("UPDATE parked SET released = 1 WHERE id = ? AND NOT released", (row,)).rowcount > 0
 
 
@@ -164,39 +129,7 @@ def unrelease(db: sqlite3.Connection, rows: Iterable[int]) -> None:
 
 def delete_superseded(db: sqlite3.Connection, run: str, origin: bytes) -> int:
     """Delete the waiting items that a run inherited of a page; return how many."""
-    [found] = db.execute(
-        f"SELECT coalesce(sum(count), 0) FROM parked WHERE {_SUPERSEDED}",  # noqa: S608 - words of this file
-        (run, origin),
-    ).fetchone()
-    if found:
-        with transaction(db):
-            db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (run, origin))  # noqa: S608
-    return int(found)
-
-
-def split_packed(db: sqlite3.Connection, run: str) -> None:
-    """Split the rows of a run that hold several items. A damaged one stays as it is."""
-    for row, count in db.execute("SELECT id, count FROM parked WHERE run = ? AND count > 1", (run,)).fetchall():
-        [packed] = db.execute("SELECT items FROM parked WHERE id = ?", (row,)).fetchone()
-        try:
-            items = items_of(packed, count)
-            with transaction(db):
-                _replace(db, row, items)
-        except (ValueError, sqlite3.IntegrityError):  # damaged, or another row has a number of this one
-            continue
-
-
-def _replace(db: sqlite3.Connection, row: int, items: Sequence[bytes]) -> None:
-    """Replace a row by one for each of its items."""
-    db.execute("UPDATE parked SET count = 1, items = ? WHERE id = ?", (_pack(items[:1]), row))
-    db.executemany(
-        "INSERT INTO parked SELECT ?, run, inherited, released, page, 1, ? FROM parked WHERE id = ?",
-        [(number, _pack([item]), row) for number, item in enumerate(items[1:], row + 1)],
-    )
-
-
-def _pack(items: Sequence[bytes]) -> bytes:
-    return deflate(_encode(items), _LEVEL)
+    return db.execute(f"DELETE FROM parked WHERE {_SUPERSEDED}", (run, origin)).rowcount  # noqa: S608
 
 
 ORIGIN = b"sample"  # of the row of a page; those of other pages are fingerprints of 20 bytes
@@ -205,7 +138,7 @@ _SAMPLE_LEVEL = 6
 
 
 def keep(db: sqlite3.Connection, site: str, url: str, html: str, most: int) -> bool:
-    """Keep a page unless there are ``most`` of its site; tell whether there is room for another one."""
+    """Keep a page unless there are ``most`` of its site; return whether there is room for another one."""
     site, url = without_lone_surrogates(site), without_lone_surrogates(url)
     packed = deflate(html[:MAX_CHARACTERS].encode("utf-8", "replace"), _SAMPLE_LEVEL)
     with transaction(db):
@@ -220,7 +153,7 @@ def keep(db: sqlite3.Connection, site: str, url: str, html: str, most: int) -> b
 
 
 def delete_pages_without_items(db: sqlite3.Connection) -> None:
-    """Delete the pages that nothing waits for, but no samples, and the responses of no page."""
+    """Delete the pages without waiting items, except samples, and the responses of no page."""
     db.execute(
         "DELETE FROM page WHERE origin <> ? AND NOT EXISTS (SELECT 1 FROM parked WHERE page = page.id)", (ORIGIN,)
     )

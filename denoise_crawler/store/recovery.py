@@ -21,7 +21,7 @@ _WAITING = {
     "run": "name, owner, job",
     "response": "id, data",
     "page": "id, response, origin, site, url, html",
-    "parked": "id, run, inherited, released, page, count, items",
+    "parked": "id, run, inherited, released, page, item",
 }
 _INCOMPLETE = (
     "DELETE FROM page WHERE response <> 0 AND response NOT IN (SELECT id FROM response)",
@@ -104,5 +104,5 @@ def _copy_waiting(aside: Path, store: Store) -> int:
                         new.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})", row)  # noqa: S608
         for statement in _INCOMPLETE:
             new.execute(statement)
-        [items] = new.execute("SELECT coalesce(sum(count), 0) FROM parked").fetchone()
+        [items] = new.execute("SELECT count(*) FROM parked").fetchone()
     return int(items)

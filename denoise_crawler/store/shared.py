@@ -14,7 +14,7 @@ import msgspec
 
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.keeping import MAX_BYTES, decode_msgpack
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.text import printable
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.keeping import deflate, inflate
+from denoise_crawler.methods.stored_bytes import deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store import parked_rows, runs
 from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store
@@ -21,7 +21,6 @@ from denoise_crawler.store.runs import RunFiles, SiteRun
 logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
-_ITEMS = "coalesce(sum(count), 0)"
 
 
 class Store:
@@ -110,7 +109,7 @@ class Store:
             site.states[method] = SiteState(state[0], bool(state[1]))
             site.known_by += [method] if known else []
         for name, waiting in self._db.execute(
-            f"SELECT site, {_ITEMS} FROM parked JOIN page ON page.id = page WHERE NOT released GROUP BY site"  # noqa: S608
+            "SELECT site, count(*) FROM parked JOIN page ON page.id = page WHERE NOT released GROUP BY site"
         ):
             sites.setdefault(name, StoredSite()).waiting = waiting
         return sites
@@ -197,13 +196,12 @@ class Store:
         """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
         yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
-    def pages_waiting(self, site: str | None = None) -> list[tuple[str, int]]:
-        """Return (site, row id) of each page with waiting items of this run; of a site also of those released."""
-        name = None if site is None else without_lone_surrogates(site)
+    def pages_waiting(self) -> list[tuple[str, int]]:
+        """Return (site, row id) of each page with waiting items of this run."""
         return self._db.execute(
-            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ?1 AND "
-            "CASE WHEN ?2 IS NULL THEN NOT released ELSE site = ?2 END GROUP BY page.id ORDER BY min(parked.id)",
-            (self.run, name),
+            "SELECT site, page.id FROM parked JOIN page ON page.id = page WHERE run = ? AND NOT released "
+            "GROUP BY page.id ORDER BY min(parked.id)",
+            (self.run,),
         ).fetchall()
 
     def waiting(self, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
@@ -226,29 +224,21 @@ class Store:
             last = batches[-1][-1]
             for ids in batches:
                 rows = parked_rows.rows_waiting(self._db, ids)
-                yield [parked for row in rows if (parked := self._parked(row)) is not None]
+                yield [parked for row in rows if (parked := self._unpack(row)) is not None]
 
-    def _parked(self, row: parked_rows.Row) -> Parked | None:
-        """Return a waiting item, None if it is damaged."""
+    def _unpack(self, row: Parked) -> Parked | None:
+        """Return a waiting item unpacked, None if it is damaged."""
         try:
-            [item] = parked_rows.items_of(row.items)
-        except ValueError as error:
-            logger.error("Items that wait in %s cannot be read (%s) and stay there", self.path, error)
+            return row._replace(item=inflate(row.item))
+        except (TypeError, ValueError, zlib.error) as error:
+            logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
             return None
-        return Parked(row.id, row.site, row.page, item, row.origin, bool(row.inherited))
-
-    def release(self, parked: Parked) -> bool:
-        """Mark an item as released; it stays in the file until :meth:`close`, when feeds are safe.
-
-        Returns:
-            False if another reader has released or dropped it meanwhile.
-        """
-        return parked_rows.release(self._db, parked.id)
 
     def release_together(self, batch: list[Parked]) -> list[Parked]:
-        """Release several items in one transaction; return those that still waited.
+        """Mark items as released in one transaction; return those that still waited.
 
-        One for which :meth:`note_gone` is not called waits again when the store is closed.
+        They stay in the file until :meth:`close`, when feeds are safe. One for which :meth:`note_gone` is not
+        called waits again then.
         """
         with transaction(self._db) as db:
             released = [parked for parked in batch if parked_rows.release(db, parked.id)]
@@ -282,9 +272,9 @@ class Store:
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Count the waiting items of this run; arguments as for :meth:`waiting`."""
         waiting: int = self._db.execute(
-            f"SELECT {_ITEMS} FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"  # noqa: S608
+            "SELECT count(*) FROM parked WHERE run = ?1 AND NOT released AND (?3 OR NOT inherited)"
             if site is None
-            else f"SELECT {_ITEMS} FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "  # noqa: S608
+            else "SELECT count(*) FROM page CROSS JOIN parked ON parked.page = page.id WHERE run = ?1 "
             "AND NOT released AND (?3 OR NOT inherited) AND page.site = ?2",
             (self.run, site, inherited),
         ).fetchone()[0]
@@ -319,12 +309,12 @@ class Store:
         with transaction(self._db) as db:
             if self._runs.has_ended_well(run):
                 db.execute("DELETE FROM parked WHERE run = ? AND released", (run,))
-            parked_rows.split_packed(db, run)
-            [items] = db.execute(f"SELECT {_ITEMS} FROM parked WHERE run = ?", (run,)).fetchone()  # noqa: S608
-            db.execute("UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run))
+            adopted = db.execute(
+                "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
+            )
             db.execute("DELETE FROM run WHERE name = ?", (run,))
-        self._has_inherited = self._has_inherited or items > 0
-        return int(items)
+        self._has_inherited = self._has_inherited or adopted.rowcount > 0
+        return adopted.rowcount
 
     # --- the file
 

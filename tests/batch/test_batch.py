@@ -71,7 +71,7 @@ def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
 @pytest.mark.parametrize("room", [0, 300_000])
 def test_how_many_pages_are_kept_changes_nothing(form: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     all_stay = cleaned(workers=1, writing=Writing(form))
-    monkeypatch.setattr("denoise_crawler.page.held_pages.MAX_BYTES", room)
+    monkeypatch.setattr("denoise_crawler.page.page_cache.MAX_BYTES", room)
     assert cleaned(workers=1, writing=Writing(form)) == all_stay
 
 

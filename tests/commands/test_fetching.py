@@ -196,6 +196,15 @@ def test_the_proxy_of_the_environment_is_asked_for_names_that_only_it_knows(
     assert asked == ["http://nowhere.invalid/a", "http://nowhere.invalid/robots.txt", "http://nowhere.invalid/b"]
 
 
+def test_behind_a_proxy_the_host_that_a_person_named_is_not_looked_up(
+    without_proxies: pytest.MonkeyPatch, names: dict[str, list[str]]
+) -> None:
+    names["intranet.example"] = []
+    with serving(lambda _: PAGE) as (url, _):
+        without_proxies.setenv("http_proxy", url)
+        assert fetched("http://intranet.example/a")[1] == "<p>A story."
+
+
 def test_a_proxy_does_not_lead_a_program_to_a_private_address(without_proxies: pytest.MonkeyPatch) -> None:
     with serving(lambda _: moved("http://localhost/b")) as (url, asked):
         without_proxies.setenv("http_proxy", url)

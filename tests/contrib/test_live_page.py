@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler.contrib.live.page import LiveSettings
+from denoise_crawler.contrib.live import LiveSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
 from examples.demo_site.server import DemoServer

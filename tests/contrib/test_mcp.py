@@ -83,7 +83,7 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
     assert {block["kept"] for block in blocks} == {True, False}
     assert known.structured_content == {
         **{"site": SITE, "known_by": ["style_tree:64"], "method": "style_tree"},
-        **{"pages_known": 4, "layouts": 1, "items_waiting": 0},
+        **{"pages_known": 4, "items_waiting": 0},
     }
     assert (folder / "crawl.sqlite").read_bytes() == before
 

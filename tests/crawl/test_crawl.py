@@ -235,3 +235,21 @@ def test_an_item_whose_class_is_gone_is_kept_in_a_file_beside_the_store_and_the_
     assert aside.stat().st_mode & 0o777 == 0o600
     assert not has_waiting_rows(crawls, 1)
     assert "AttrsItem" in crawls.log
+
+
+def test_a_project_whose_data_folder_cannot_be_written_is_crawled_with_its_store_in_memory(
+    crawls: Project,
+) -> None:
+    crawls.write("scrapy.cfg", "[settings]\ndefault = project_settings\n[datadir]\ndefault = /proc/denoise\n")
+    assert_one_item_each(crawls.crawl("articles", *quota(5)), len(ENGLISH))
+    assert crawls.log.count("The data folder of the project cannot be written") == 1
+    assert "Traceback" not in crawls.log
+
+
+def test_an_object_that_itemadapter_does_not_know_passes_and_is_named_once(crawls: Project) -> None:
+    spider = SPIDER.replace('yield {"url": response.url}', "yield Strange(url=response.url)", 1)
+    strange = "\nfrom collections import UserDict\n\n\nclass Strange(UserDict):\n    pass\n"
+    crawls.write("test_spiders.py", strange + spider)
+    crawls.crawl("articles", *quota(0))
+    assert crawls.stats["denoise/unknown_items"] == len(ENGLISH)
+    assert crawls.log.count("itemadapter knows no items of the class") == 1

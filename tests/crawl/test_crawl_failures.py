@@ -57,7 +57,7 @@ BREAKS = {
 # Where the limit of 64 MB is looked up.
 LIMITED = [
     f"denoise_crawler.{name}"
-    for name in ("methods.keeping", "store.parked_rows", "crawl.pickled", "crawl.parked_items")
+    for name in ("methods.stored_bytes", "store.parked_rows", "crawl.pickled", "crawl.parked_items")
 ]
 
 

@@ -38,7 +38,7 @@ from scrapy.utils.asyncio import call_later
 from denoise_crawler.crawl import scrapy_internals as internals
 
 SITE, WITH_FILES = sys.argv[1], sys.argv[2] == "files"
-seen = {"outputs": [], "items": [], "exporters": []}
+seen = {"items": [], "exporters": []}
 
 
 class Exporter(CsvItemExporter):
@@ -66,7 +66,6 @@ class Probe(scrapy.Spider):
 
     def opened(self):
         self.close_before = internals.replace_close(self.crawler, self.close_ours)
-        self.handle_before = internals.replace_output_handler(self.crawler, self.handle_ours)
         internals.replace_exporter(self.crawler, "csv", new=Exporter, old=CsvItemExporter)
 
     async def start(self):
@@ -85,13 +84,10 @@ class Probe(scrapy.Spider):
         await closed
         seen["begun after"] = internals.has_begun(self.crawler)
 
-    async def handle_ours(self, result, *given, **named):
-        seen["outputs"].append(type(result).__name__)
-        await self.handle_before(result, *given, **named)
-
     async def parse(self, response):
         crawler = self.crawler
         seen["begun"] = internals.has_begun(crawler)
+        seen["in progress"] = internals.requests_in_progress(crawler)
         seen["in a callback"] = [internals.is_closing(crawler), internals.is_stopping(crawler)]
         seen["has files"] = internals.has_media_pipeline(crawler)
         await internals.SentItems(crawler).send({"n": 1}, response)
@@ -181,8 +177,8 @@ def test_the_engine_closes_its_spider_by_what_we_put_there(seen: dict[str, Any])
     assert seen["closed by"] == "finished"
 
 
-def test_the_output_of_each_callback_comes_to_what_we_put_there(seen: dict[str, Any]) -> None:
-    assert len(seen["outputs"]) == 3
+def test_a_request_is_in_progress_until_its_callback_ends(seen: dict[str, Any]) -> None:
+    assert seen["in progress"] == 1
 
 
 def test_an_item_goes_through_the_pipelines_like_one_of_the_spider(seen: dict[str, Any]) -> None:
@@ -300,7 +296,6 @@ RENDERING = "denoise_crawler.contrib.rendering"
 @pytest.mark.parametrize(
     ("spider", "part", "settings"),
     [
-        ("both", "denoise_crawler.Politeness", 'ADDONS = {"denoise_crawler.Politeness": 310}'),
         ("both", RENDERING, f'ADDONS = {{"{RENDERING}.Rendering": 320}}'),
         ("site", "the spider site", ""),
         ("msn_news", "the spider msn_news", ""),

@@ -3,76 +3,15 @@
 from __future__ import annotations
 
 import os
-import pickle
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
-from denoise_crawler.crawl.parked_items import is_private
-from denoise_crawler.store import Store
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.file import is_private
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import Project
 from tests.crawl.test_crawl import STORE, assert_one_item_each, has_waiting_rows, quota, urls
-
-HTML = (
-    "<title>One</title><nav>Home</nav><p>The harbour was closed for the whole of the summer, and nobody said why."
-)
-
-
-class Harmful:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __reduce__(self) -> Any:
-        return Path.touch, (self._path,)
-
-
-@pytest.fixture
-def harmful(tmp_path: Path) -> tuple[Path, Path]:
-    """Return a store whose rows run code when they are unpickled, and the file that the code makes."""
-    path, made = tmp_path / "harmful.sqlite", tmp_path / "code-ran"
-    data = pickle.dumps(Harmful(made))
-    with closing(Store(path)) as store:
-        page = ParkedPage("a.example", "https://a.example/1", HTML, b"1", ParkedResponse(data))
-        store.park(page, msgspec.msgpack.encode([data]))
-    return path, made
-
-
-COMMANDS = {
-    "report": ("report", "STORE", "-o", "report"),
-    "tree": ("tree", "a.example", "-s", "DENOISE_STORE=STORE", "--method", "style_tree"),
-    "explain": ("explain", "page.html", "--site", "a.example", "-s", "DENOISE_STORE=STORE"),
-    "merge": ("merge", "STORE", "--into", "merged.sqlite"),
-    "merge into a shared store": ("merge", "STORE", "--into", "shared"),
-    "clean": ("clean", "page.html", "-O", "out.jsonl", "--knowledge", "STORE"),
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_no_command_unpickles_what_waits(command: str, harmful: tuple[Path, Path], tmp_path: Path) -> None:
-    path, made = harmful
-    (tmp_path / "page.html").write_text(HTML)
-    arguments = [word.replace("STORE", str(path)) for word in COMMANDS[command]]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "denoise", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert not made.exists(), done.stdout + done.stderr
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT count(*) FROM parked").fetchone() == (1,)
 
 
 def test_one_file_of_the_package_unpickles_what_a_store_holds() -> None:

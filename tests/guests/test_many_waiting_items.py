@@ -101,7 +101,7 @@ def test_items_wait_in_the_store_before_their_spider_pauses(one_host: list[Serve
     guest.run(pages_of(one_host, 1))
     assert guest.code == -signal.SIGKILL, guest.log
     with closing(sqlite3.connect(tmp_path / "store.sqlite")) as db:
-        assert db.execute("SELECT count(*), sum(count) FROM parked").fetchone() == (MANY, MANY)
+        assert db.execute("SELECT count(*) FROM parked").fetchone() == (MANY,)
     guest.write("test_spiders.py", OF_MANY)
     items = guest.run([])
     assert numbers_by_page(items) == {pages_of(one_host, 1)[0]: list(range(MANY))}

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import MethodError
-from denoise_crawler.methods import METHODS, MethodChoice, apply_guard, keeping
-from denoise_crawler.methods.keeping import VersionedFormat
+from denoise_crawler.methods import METHODS, MethodChoice, apply_guard, stored_bytes
+from denoise_crawler.methods.stored_bytes import VersionedFormat
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -212,9 +212,9 @@ def test_values_are_counted_without_being_made(value: Any, length: int) -> None:
     whole = [value, "x" * length, b"x" * length, [1] * length, msgspec.msgpack.Ext(1, b"x" * length)]
     own = sum(count(one) for one in whole[:4]) + 2
     data = msgspec.msgpack.encode(whole)
-    with patch.object(keeping, "_MAX_VALUES", own):
-        keeping.decode_msgpack(data)
-    with patch.object(keeping, "_MAX_VALUES", own - 1):
+    with patch.object(stored_bytes, "_MAX_VALUES", own):
+        stored_bytes.decode_msgpack(data)
+    with patch.object(stored_bytes, "_MAX_VALUES", own - 1):
         if len(data) >= own:
             with pytest.raises(ValueError, match="more than"):
-                keeping.decode_msgpack(data)
+                stored_bytes.decode_msgpack(data)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.keeping import BottomK
+from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.style_tree import storage as codec
 from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
@@ -346,8 +346,8 @@ def body(value: Value) -> bytes:
 VALUES = st.lists(st.builds(Value, st.integers(0, 9), st.binary(max_size=1)), max_size=12)
 
 
-def sample(values: list[Value], limit: int = 3) -> BottomK[Value]:
-    made = BottomK(limit, body)
+def sample(values: list[Value], limit: int = 3) -> BottomKSample[Value]:
+    made = BottomKSample(limit, body)
     made.merge(values)
     return made
 
@@ -363,7 +363,7 @@ def test_the_lowest_keys_stay_each_with_the_lowest_bytes(values: list[Value], li
 def test_merging_samples_in_any_order_equals_one_sample_of_all(parts: tuple[list[Value], ...]) -> None:
     whole = list(sample([value for part in parts for value in part]))
     for ordered in permutations(parts):
-        united: BottomK[Value] = BottomK(3, body)
+        united: BottomKSample[Value] = BottomKSample(3, body)
         for part in ordered:
             united.merge(sample(part))
         assert united.merge(united) == []
@@ -372,7 +372,7 @@ def test_merging_samples_in_any_order_equals_one_sample_of_all(parts: tuple[list
 
 @given(values=VALUES, limit=st.integers(1, 5), lower=st.integers(1, 6))
 def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], limit: int, lower: int) -> None:
-    found, inside = BottomK[Value](limit, body), list[Value]()
+    found, inside = BottomKSample[Value](limit, body), list[Value]()
     for value in values:
         wanted = found.wants(value.key)
         gone = found.add(value)
@@ -387,7 +387,7 @@ def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], li
 
 
 def test_without_bytes_to_compare_the_first_value_of_a_key_stays() -> None:
-    found: BottomK[Value] = BottomK(2)
+    found: BottomKSample[Value] = BottomKSample(2)
     assert found.merge([Value(1, b"b"), Value(1, b"a")]) == []
     assert list(found) == [Value(1, b"b")]
     assert (found.get(1), found.get(2)) == (Value(1, b"b"), None)

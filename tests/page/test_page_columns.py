@@ -20,7 +20,7 @@ from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import FORMS, Writing, columns_for, write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import FIELDS, declared_texts_of
-from denoise_crawler.page.held_pages import KeptPages, PageColumns
+from denoise_crawler.page.page_cache import PageColumns, ParsedPages
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from denoise_crawler.rules import NO_RULES, SiteRules
 from tests.programs import run_python
@@ -117,7 +117,7 @@ def test_what_needs_the_tree_is_not_kept_as_columns(writing: Writing, rules: Sit
 
 
 def test_kept_pages_have_a_bound_and_are_given_back_once() -> None:
-    kept = KeptPages[int](most=100 * 15)
+    kept = ParsedPages[int](most=100 * 15)
     small, large = "<p>" + 50 * "a", "<p>" + 200 * "a"
     assert kept.keep(1, Page.parse(URL, small), small)
     assert not kept.keep(1, Page.parse(URL, small), small)

@@ -1,10 +1,13 @@
 """Elements and texts that mean more than their names say: the right value of each kind, by page."""
 
+import json
+
 import pytest
 from lxml.html import fromstring
 
 from denoise_crawler.core import compiled
-from denoise_crawler.denoiser import Denoiser
+from denoise_crawler.denoiser import Denoiser, denoise_pages
+from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.shadow_roots import parse_as_shown
 
@@ -110,3 +113,53 @@ def test_an_element_with_the_role_of_a_heading_is_one(html: str, heading: str) -
     assert heading.lstrip("# ") in lines(f"<h1>Bees</h1>{html}")
     page = Page.parse(URL, f"<body><h1>Bees</h1>{html}")
     assert f"h{heading.count('#')}" in page.nodes.tags
+
+
+def cleaned(html: str, **options: str) -> str:
+    [page] = denoise_pages([(URL, f"<body>{html}</body>")], method="link_ratio", **options)
+    return str(page.text)
+
+
+STORY = "The harbour council met for six hours on Tuesday before it agreed to pay for a new breakwater."
+
+
+@pytest.mark.parametrize(
+    ("html", "line"),
+    [
+        ("<a href=/x>the list<span class=sr-only> (opens in a new window)</span></a>", "the list"),
+        ("<a href=/x><span class='visually-hidden'>External link: </span>the list</a>", "the list"),
+        ("<a href=/x><i class=icon></i><span class=sr-only>the list</span></a>", "the list"),
+        ("<span class=sr-only>the list</span>", "the list"),
+    ],
+)
+def test_what_a_link_says_to_those_who_listen_is_no_text(html: str, line: str) -> None:
+    assert f"{STORY} See {line}." in cleaned(f"<p>{STORY} See {html}.</p>").splitlines()
+
+
+def test_the_link_to_the_source_of_a_function_is_no_text() -> None:
+    link = "<a class=reference href=_modules/a.html><span class=viewcode-link><span>[source]</span></span></a>"
+    text = cleaned(
+        f"<dl><dt><code>run</code>(job){link}</dt><dd><p>{STORY}</p></dd></dl><p>Write [source] here.</p>"
+    )
+    assert "run(job)\n" in f"{text}\n"
+    assert text.count("[source]") == 1
+
+
+def test_a_page_that_says_why_it_was_passed_over() -> None:
+    [large] = denoise_pages([(URL, "<p>x" * 100_001)])
+    assert (large.skipped, large.text, large.confidence, large.error) == ("too_large", "", None, None)
+    [empty] = denoise_pages([(URL, "")])
+    assert (empty.skipped, empty.confidence) == ("empty", None)
+    [read] = denoise_pages([(URL, f"<body><p>{STORY}</p>")])
+    assert read.skipped is None
+
+
+@pytest.mark.parametrize(("form", "gap"), [("text", "\n"), ("markdown", "\n\n")])
+def test_of_a_page_that_is_a_script_the_declared_article_is_the_text(form: str, gap: str) -> None:
+    item = {"@type": "NewsArticle", "articleBody": f"<p>{STORY}</p><p>{STORY} &amp; more.</p>{STORY}"}
+    data = f"<script type=application/ld+json>{json.dumps(item)}</script><script src=app.js></script>"
+    [page] = denoise_pages([(URL, f"<body><div id=root>Loading…</div>{data}")], writing=Writing(form))
+    assert str(page.text).strip() == gap.join([STORY, f"{STORY} & more.", STORY])
+    assert (page.method, page.confidence) == ("fusion+json_ld", None)
+    [page] = denoise_pages([(URL, f"<body><p>{STORY * 4}</p>{data}")], writing=Writing(form))
+    assert page.method == "fusion"

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
     "$ cat": "tests/project/test_shown_output.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
-    "scrapy denoise merge trees": "trees are written by Spark: tests/commands/test_clean_command.py runs it",
+    "scrapy denoise merge sites": "sites are written by Spark: tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
@@ -194,7 +194,7 @@ def _documented_settings() -> dict[str, Any]:
     return {name: ast.literal_eval(default) for name, default in found}
 
 
-ENVIRONMENT = {"DENOISE_CORPUS"}
+ENVIRONMENT = {"DENOISE_CORE", "DENOISE_CORPUS"}
 
 
 def _strings_of_the_code() -> Iterator[str]:
@@ -250,7 +250,7 @@ def test_the_stats_of_the_docs_are_those_of_the_code() -> None:
         "denoise_crawler", r"(?:report|counts|self)\.(?:count|first)\(\s*\"([a-z_]+)\""
     ) | _counted("denoise_crawler", named)
     cleaning |= _counted("pipelines", r"_report\.count\(\"([a-z_]+)\"")
-    cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"_timed\(\"([a-z]+)\"")}
+    cleaning |= {f"seconds/{name}" for name in _counted("denoise_crawler", r"timed\(\"([a-z]+)\"")}
     rendering = {
         f"rendering/{name}" for name in _counted("denoise_crawler/contrib/rendering", r"_count\(\"([a-z_]+)\"")
     }

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.methods import Method, MethodChoice
-from denoise_crawler.page import Page
+from denoise_crawler.page import MAX_ELEMENTS, Page
 from tests.faults.shared_files import evidence, numbers
 
 HTML = (
@@ -118,7 +118,11 @@ LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "gigabytes": ("fusion", lambda: b"FSE\x03" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
     "many pages": ("fusion", lambda: evidence([[1, [b""] * 9]] * 300_000), "more than 2,000,000 values"),
     "many labels": ("style_tree", lambda: style_tree(labels=[""] * 3_000_000), "more than 2,000,000 values"),
-    "many paths": ("fusion", lambda: evidence([fusion_page(100_000, 1)]), "larger than any that is learned"),
+    "many paths": (
+        "fusion",
+        lambda: evidence([fusion_page(2 * MAX_ELEMENTS + 1, 1)]),
+        "larger than any that is learned",
+    ),
     "many blocks": ("fusion", lambda: evidence([fusion_page(1, 30_000)]), "larger than any that is learned"),
     "many nodes": ("style_tree", lambda: style_tree(style_page(1_000_000)), "larger than any that is learned"),
     "deep nodes": ("style_tree", lambda: style_tree(style_page(5_000, deep=True)), "too deep"),

@@ -12,6 +12,7 @@ import pytest
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import VERSION, Store, open_store
 from denoise_crawler.store.parked_rows import ParkedPage
+from tests.store.test_store import release_row
 
 PAGES = 40
 
@@ -96,7 +97,7 @@ def test_items_of_another_release_that_cannot_be_read_stay_in_the_file_that_was_
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     left_by_a_dead_run(path)
-    run_sql(path, f"PRAGMA user_version = {VERSION + 1}; ALTER TABLE parked RENAME COLUMN items TO things")
+    run_sql(path, f"PRAGMA user_version = {VERSION + 1}; ALTER TABLE parked RENAME COLUMN item TO thing")
     with caplog.at_level(logging.ERROR), closing(open_store(path, owner="one", job="")) as store:
         assert waiting(store) == []
     assert "0 waiting items could be read" in caplog.text
@@ -136,7 +137,7 @@ def test_a_page_whose_bytes_are_damaged_stays_and_the_others_come(path: Path) ->
     left_by_a_dead_run(path, 3)
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE page SET html = ? WHERE id = 1", (zlib.compress(b"page")[:-2],))
-        db.execute("UPDATE parked SET items = ? WHERE id = 3", (b"no zlib",))
+        db.execute("UPDATE parked SET item = ? WHERE id = 3", (b"no zlib",))
         db.commit()
     with closing(Store(path, owner="one")) as store:
         assert waiting(store) == [b"item 0", b"item 1"]
@@ -151,7 +152,7 @@ def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
     store = Store(path, owner="one")
     store.inherit()
     for parked in store.waiting():
-        store.release(parked)
+        release_row(store, parked)
     store.close(safe=False)
     with closing(Store(path, owner="one")) as after:
         assert waiting(after) == [b"item 0", b"item 1"]
@@ -166,7 +167,7 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
     store = Store(path, owner="one")
     store.inherit()
     for parked in list(store.waiting())[:3]:
-        store.release(parked)
+        release_row(store, parked)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
     try:

@@ -9,6 +9,7 @@ from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import STORE, quota, urls
+from tests.store.test_store import release_row
 
 
 def pages(path: Path) -> list[str]:
@@ -45,7 +46,7 @@ def test_each_page_is_kept_once_up_to_the_limit_of_its_site_and_no_page_that_is_
         assert store.keep_sample("b.example", "https://b.example/1", "<p>One.", 2)
         store.park(ParkedPage("a.example", "https://a.example/6", "<p>Waits.", b"key", None), b"item")
         for row in store.waiting():
-            store.release(row)
+            release_row(store, row)
     assert pages(tmp_path / "store.sqlite") == [
         *("https://a.example/1", "https://a.example/4", "https://b.example/1")
     ]

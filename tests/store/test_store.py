@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
-from denoise_crawler.methods.keeping import deflate, inflate
 from denoise_crawler.store import SiteRun, SiteState, Store
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse
 from denoise_crawler.store.runs import MAX_RUNS
 
 KEY = "style_tree:64"
@@ -55,7 +53,14 @@ def names(store: Store, site: str | None = None, *, inherited: bool = True) -> l
 
 def release(store: Store, name: str) -> None:
     [row] = [row for row in store.waiting() if row.item == name.encode()]
-    store.release(row)
+    release_row(store, row)
+
+
+def release_row(store: Store, row: Parked) -> bool:
+    """Release an item that goes on; return False if it had gone on before."""
+    released = store.release_together([row])
+    store.note_gone(row)
+    return bool(released)
 
 
 def rows_in(path: Path) -> int:
@@ -112,15 +117,15 @@ def test_rows_come_back_in_order_each_site_for_itself(path: Path) -> None:
         assert (store.waiting_count(), store.waiting_count("b.example")) == (6, 3)
 
 
-def test_rows_parked_while_others_come_back_come_too(path: Path) -> None:
+def test_rows_parked_while_others_of_their_page_come_back_come_too(path: Path) -> None:
     with opened(path) as store:
-        park(store, "first")
+        page = page_with(store, "first")
         seen = []
         for row in store.waiting("a.example"):
             seen.append(row.item.decode())
-            store.release(row)
+            release_row(store, row)
             if len(seen) < 4:
-                park(store, f"after {seen[-1]}")
+                store.park(page, b"after " + row.item)
         assert seen == ["first", "after first", "after after first", "after after after first"]
 
 
@@ -457,72 +462,20 @@ def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> No
     assert rows_in(path) == 6
 
 
-def pack_rows(path: Path, *sizes: int) -> None:
-    """Pack the items of a store into rows of several, as earlier releases did."""
-    with closing(sqlite3.connect(path)) as db, db:
-        rows = db.execute("SELECT id, items FROM parked ORDER BY id").fetchall()
-        for size in sizes:
-            packed, rows = rows[:size], rows[size:]
-            items = [msgspec.msgpack.decode(inflate(items))[0] for _, items in packed]
-            db.execute(
-                "UPDATE parked SET count = ?, items = ? WHERE id = ?",
-                (size, deflate(msgspec.msgpack.encode(items), 1), packed[0][0]),
-            )
-            db.executemany("DELETE FROM parked WHERE id = ?", [(number,) for number, _ in packed[1:]])
-
-
-@given(st.sets(st.integers(0, 9)), st.integers(1, 10), st.booleans())
-def test_items_that_an_earlier_release_packed_into_a_row_go_on_one_by_one(
-    taken: set[int], together: int, safe: bool
-) -> None:
-    all_names = [str(number) for number in range(10)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "denoise.sqlite"
-        with opened(path) as store:
-            page_with(store, *all_names)
-        pack_rows(path, together)
-        assert rows_in(path) == 11 - together
-        store = Store(path, owner="news")
-        assert store.inherit() == store.waiting_count() == 10
-        assert names(store) == all_names
-        for row in store.waiting():
-            if int(row.item) in taken:
-                store.release(row)
-        left = [name for name in all_names if int(name) not in taken]
-        assert names(store) == left
-        store.close(safe=safe)
-        with opened(path) as after:
-            after.inherit()
-            assert names(after) == (left if safe else all_names)
-
-
-def test_of_rows_of_several_items_only_a_damaged_one_stays(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with opened(path) as store:
-        page_with(store, *"abcdefg")
-    pack_rows(path, 3, 2)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE parked SET count = 2 WHERE id = 1")
-    with opened(path) as store:
-        assert store.inherit() == 6
-        assert names(store) == ["d", "e", "f", "g"]
-        assert "cannot be read" in caplog.text
-    assert rows_in(path) == 5
-
-
 def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> None:
     with opened(path) as store:
         page_with(store, *"abcdef")
         reader = store.waiting()
         assert next(reader).item == b"a"
         for row in [row for row in store.waiting() if row.item in (b"c", b"d")]:
-            store.release(row)
-        assert [row.item for row in reader if store.release(row)] == [b"b", b"e", b"f"]
+            release_row(store, row)
+        assert [row.item for row in reader if release_row(store, row)] == [b"b", b"e", b"f"]
 
 
 def test_of_items_released_together_those_that_did_not_go_on_wait_again(path: Path) -> None:
     with opened(path) as store:
         page_with(store, *"abcd")
-        store.release(next(store.waiting()))
+        release_row(store, next(store.waiting()))
         released = store.release_together(list(store.waiting()))
         assert [row.item for row in released] == [b"b", b"c", b"d"]
         assert names(store) == []
@@ -587,7 +540,7 @@ def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -
         for number in range(20):
             store.park(page, b"%d" % number)
         for row in store.waiting():
-            store.release(row)
+            release_row(store, row)
     assert path.stat().st_size < 100_000
     with opened(path) as store:
         assert store.knowledge("a.example", KEY) == [b"known"]
@@ -596,10 +549,10 @@ def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("denoise_crawler.methods.keeping.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("denoise_crawler.methods.stored_bytes.MAX_BYTES", 1_000_000)
     left_by_a_killed_run(path, "one", "two")
     with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE parked SET items = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
+        db.execute("UPDATE parked SET item = ? WHERE id = 1", [zlib.compress(bytes(1_000_001))])
     with opened(path) as store:
         store.inherit()
         assert names(store) == ["two"]

@@ -17,12 +17,12 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
-from denoise_crawler.contrib.rendering.settings import UNSURE, RenderingSettings
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.middleware import needs_script
 from denoise_crawler.crawl.pickled import PAGE_KEY
 from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
 from denoise_crawler.errors import RenderingError, SettingError
+from denoise_crawler.output.options import OptionTable, number, one_of, option
 from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
@@ -72,6 +72,24 @@ def _script() -> str:
 logger = logging.getLogger(__name__)
 
 _RENDERED = "rendered"
+
+
+UNSURE = "unsure"
+
+
+@dataclass(frozen=True)
+class RenderingSettings(OptionTable):
+    """Which pages are rendered, and how long a browser waits for them."""
+
+    render: str = option(
+        "DENOISE_RENDER", "needed", one_of(("needed", UNSURE, "always", "asked")), empty_is_default=True
+    )
+    """``needed``: pages with scripts and fewer than 200 characters of text. ``unsure``: these, and those less sure
+    than ``DENOISE_MIN_CONFIDENCE``. ``always``: every HTML page. ``asked``: requests with
+    ``meta={"playwright": True}``."""
+
+    render_wait: float = option("DENOISE_RENDER_WAIT", 5.0, number("a number of seconds, 0 to 600", 600))
+    """How long a loaded page may wait for the answers to its own requests."""
 
 
 class RenderingMiddleware:

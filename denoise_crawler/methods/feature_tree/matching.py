@@ -70,17 +70,6 @@ def similarity_table(rows: Features, columns: Features, features: Sequence[int])
     return result
 
 
-def pairwise_similarities(one: Features, other: Features, features: Sequence[int]) -> Similarities:
-    """Return the similarity of ``one[i]`` with ``other[i]`` for each i, by all rules except rule 4 on parents."""
-    result = np.zeros(len(one), np.uint16)
-    same = one[:, TAG] == other[:, TAG]
-    content, beside = one[:, INNER] > 0, other[:, INNER] > 0
-    for block, chosen in ((_same_content, same & content & beside), (_same_features, same & ~(content | beside))):
-        result[chosen] = block(one[chosen], other[chosen], features)
-    result[same & (one[:, TAG] == BODY)] = FULL_SIMILARITY
-    return result
-
-
 def _same_content(rows: Features, columns: Features, _: Sequence[int]) -> Similarities:
     result: Similarities = (rows[..., INNER] == columns[..., INNER]) * np.uint16(FULL_SIMILARITY)
     return result
@@ -121,8 +110,6 @@ def kind_similarities(target: FeatureTree, similar: FeatureTree, threshold: int)
 
 MAX_CELLS = 9_000_000
 MAX_PIECE_CHILDREN = 2_000
-_SHORT_CELLS = 2_000
-_BATCH_CELLS = 50_000
 
 
 @dataclass(slots=True, eq=False)
@@ -166,26 +153,22 @@ def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) ->
     Two lists of more than ``MAX_PIECE_CHILDREN`` children are cut into equal numbers of pieces, which are matched
     in order. So there are at most ``MAX_PIECE_CHILDREN`` cells for each node of the longer list.
     """
-    found = _unmatched(target)
-    found.partners[0], found.similarities[0] = 0, FULL_SIMILARITY
+    matching, features = _unmatched(target), comparable_features(target, similar)
+    matching.partners[0], matching.similarities[0] = 0, FULL_SIMILARITY
     starts, other_starts = _child_starts(target), _child_starts(similar)
-    level = [(0, 0)]
-    while level:
-        lists = [
-            piece
-            for row, column in level
-            for piece in _cut_lists(
-                (other_starts[row], other_starts[row + 1]), (starts[column], starts[column + 1])
-            )
-        ]
-        level = []
-        for rows, columns, similarities in _with_similarities(target, similar, lists):
+    waiting = [(0, 0)]
+    while waiting:
+        row, column = waiting.pop()
+        lists = (other_starts[row], other_starts[row + 1]), (starts[column], starts[column + 1])
+        for rows, columns in _cut_lists(*lists):
+            one, other = similar.kinds[rows.start : rows.stop], target.kinds[columns.start : columns.stop]
+            similarities = similarity_table(similar.features[one], target.features[other], features)
             for row, column in trace_back(similarities, np.arange(len(rows)), np.arange(len(columns))):
                 partner, node = rows.start + row, columns.start + column
-                found.partners[node], found.similarities[node] = partner, similarities[row, column]
+                matching.partners[node], matching.similarities[node] = partner, similarities[row, column]
                 if similarities[row, column] >= threshold:
-                    level.append((partner, node))
-    return found
+                    waiting.append((partner, node))
+    return matching
 
 
 def score_table(similarities: Similarities, rows: Numbers, columns: Numbers) -> Scores:
@@ -242,37 +225,3 @@ def _cut_lists(rows: tuple[int, int], columns: tuple[int, int]) -> Iterator[List
 def _piece_range(span: tuple[int, int], piece: int, count: int) -> range:
     start, size = span[0], span[1] - span[0]
     return range(start + size * piece // count, start + size * (piece + 1) // count)
-
-
-def _with_similarities(
-    target: FeatureTree, similar: FeatureTree, lists: Sequence[Lists]
-) -> Iterator[tuple[range, range, Similarities]]:
-    """Yield each pair of lists with the similarities of their nodes; short lists are computed in batches."""
-    features = comparable_features(target, similar)
-    short: list[Lists] = []
-    cells = 0
-    for rows, columns in lists:
-        if len(rows) * len(columns) > _SHORT_CELLS:
-            one = similar.features[similar.kinds[rows.start : rows.stop]]
-            other = target.features[target.kinds[columns.start : columns.stop]]
-            yield rows, columns, similarity_table(one, other, features)
-            continue
-        short.append((rows, columns))
-        cells += len(rows) * len(columns)
-        if cells > _BATCH_CELLS:
-            yield from _similarities_of_short_lists(target, similar, short, features)
-            short, cells = [], 0
-    yield from _similarities_of_short_lists(target, similar, short, features)
-
-
-def _similarities_of_short_lists(
-    target: FeatureTree, similar: FeatureTree, lists: Sequence[Lists], features: Sequence[int]
-) -> Iterator[tuple[range, range, Similarities]]:
-    down = [row for rows, columns in lists for row in rows for _ in columns]
-    across = [column for rows, columns in lists for _ in rows for column in columns]
-    one, other = similar.features[similar.kinds[down]], target.features[target.kinds[across]]
-    cells, start = pairwise_similarities(one, other, features), 0
-    for rows, columns in lists:
-        end = start + len(rows) * len(columns)
-        yield rows, columns, cells[start:end].reshape(len(rows), len(columns))
-        start = end

@@ -220,11 +220,11 @@ class FeatureTreeMatching(Method):
         return self.references.limit
 
     def knows(self, page: Page) -> bool:
-        """Tell whether ``page`` is a reference page."""
+        """Return True if ``page`` is a reference page."""
         return page.key in self.references
 
     def wants(self, page: Page) -> bool:
-        """Tell whether ``page`` would become a reference page."""
+        """Return True if ``page`` would become a reference page."""
         return self.references.wants(page.key)
 
     def observe(self, page: Page) -> None:

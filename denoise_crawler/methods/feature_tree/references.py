@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import ReferencesFormatError
+from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.feature_tree.nodes import (
     CLASS,
     DEPTH,
@@ -20,13 +21,13 @@ from denoise_crawler.methods.feature_tree.nodes import (
     build_target,
     depths_of,
 )
-from denoise_crawler.methods.keeping import BottomK, VersionedFormat, pack_numbers, unpack_numbers
+from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import Page
 
 _PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 
-class References(BottomK[FeatureTree]):
+class References(BottomKSample[FeatureTree]):
     """At most ``limit`` pages: those with the lowest hash of their URL, in whatever order they are learned.
 
     ``merge`` is associative, commutative and idempotent. Of a page with more than ``MAX_NODES`` elements the first

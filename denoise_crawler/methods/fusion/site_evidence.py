@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.fusion import sketch as codec
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.site_sums import SiteSums, Standing
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, Sketch, distinct, sketch, texts_digest
-from denoise_crawler.methods.keeping import BottomK
 
 if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
@@ -28,7 +28,7 @@ class SiteEvidence:
     def __init__(self, max_pages: int) -> None:
         if max_pages < 1:
             raise ValueError(f"max_pages must be at least 1, not {max_pages}")
-        self._sketches: BottomK[Sketch] = BottomK(max_pages, _encoded)
+        self._sketches: BottomKSample[Sketch] = BottomKSample(max_pages, _encoded)
         self._copies = Copies()
         self._sums = SiteSums()
         self._removed = 0  # pages whose texts and paths the sums still number

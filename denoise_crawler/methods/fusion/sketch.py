@@ -12,7 +12,7 @@ import numpy as np
 from denoise_crawler.core import loops
 from denoise_crawler.errors import EvidenceFormatError
 from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
-from denoise_crawler.methods.keeping import VersionedFormat
+from denoise_crawler.methods.stored_bytes import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
 
 if TYPE_CHECKING:

@@ -190,7 +190,7 @@ class PruningVerdict(Enum):
 
     @property
     def keeps(self) -> bool:
-        """Tell whether the node's subtree is content."""
+        """Return True if the node's subtree is content."""
         of = PruningVerdict
         return self in (of.COHERENT, of.TEXT_LEAF, of.WIDE_IMAGE, of.UNKNOWN_IMAGE, of.LINK_IN_TEXT)
 

@@ -63,11 +63,11 @@ class StyleTree(Method):
         return self.tree.max_pages
 
     def knows(self, page: Page) -> bool:
-        """Tell whether ``page`` is in the tree."""
+        """Return True if ``page`` is in the tree."""
         return page in self.tree
 
     def wants(self, page: Page) -> bool:
-        """Tell whether ``page`` would change the tree."""
+        """Return True if ``page`` would change the tree."""
         return self.tree.wants(page)
 
     def novelty(self, page: Page) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from denoise_crawler.methods.keeping import BottomK
+from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.style_tree import storage
 from denoise_crawler.methods.style_tree.importance import rate, rate_style
 from denoise_crawler.methods.style_tree.page_nodes import PageDigest, digest_page, outline_of
@@ -90,7 +90,7 @@ class SiteStyleTree:
             raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
         self.rules = Rules(collapse, gamma, single_page, presence, data_node, features_per_leaf)
         self.root = ElementNode("body")  # its importance is that of the last refresh
-        self._sample: BottomK[PageDigest] = BottomK(max_pages)
+        self._sample: BottomKSample[PageDigest] = BottomKSample(max_pages)
         self._taken_out = 0  # pages since the tree was made
         self._in_hand: dict[int, PageNodes] = {}
 
@@ -162,12 +162,11 @@ class SiteStyleTree:
         """Return the importance of each node of ``page``, in document order."""
         elements = match(self.root, self._shape_of(page), self._grow_rated)
         self.refresh()
-        return [
-            _UNKNOWN
-            if element is None or not self.pages
-            else NodeImportance(element.pages, element.importance, element.peak)
-            for element in elements
-        ]
+        importances: dict[ElementNode | None, NodeImportance] = {None: _UNKNOWN}
+        for element in elements:
+            if element is not None and element not in importances and self.pages:
+                importances[element] = NodeImportance(element.pages, element.importance, element.peak)
+        return [importances.get(element, _UNKNOWN) for element in elements]
 
     def known_nodes(self, page: Page) -> list[bool]:
         """Return for each node of ``page`` whether the tree has it.

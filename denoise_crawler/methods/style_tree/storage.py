@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.keeping import VersionedFormat, pack_numbers
+from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers
 from denoise_crawler.methods.style_tree.page_nodes import MAX_OCCURRENCES, PageDigest, narrow
 from denoise_crawler.methods.style_tree.tree import MAX_TREE_PAGES
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS

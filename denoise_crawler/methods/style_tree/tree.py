@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, chain, repeat
 from typing import TypeAlias
 
@@ -65,15 +66,17 @@ class Shape:
         self, labels: Sequence[int], names: Sequence[str], ends: Sequence[int], *, collapse: bool
     ) -> None:
         self._labels, self._names, self._ends, self._collapse = labels, names, ends, collapse
-        self._below: list[tuple[Labels, Places] | None] = [None] * len(ends)
+        self._below: dict[int, tuple[Labels, Places]] = {}
 
     def __len__(self) -> int:
         return len(self._ends)
 
     def below(self, node: int) -> tuple[Labels, Places]:
         """Return the sequence of the labels of a node's children, and the children at each place of it."""
-        if (below := self._below[node]) is None:
-            below = self._below[node] = self._read(node)
+        if (below := self._below.get(node)) is None:
+            below = self._read(node)
+            if len(below[0]) > 1:  # others are read as fast as found again
+                self._below[node] = below
         return below
 
     def styles(self, nodes: Sequence[int]) -> Iterable[tuple[Labels, Places, Sequence[int]]]:
@@ -97,6 +100,8 @@ class Shape:
         ends, child, last = self._ends, node + 1, -1
         if ends[node] == child:
             return _NOTHING
+        if ends[child] == ends[node]:  # one child, of which a page may have very many
+            return _sequence_of_one(self._names[self._labels[child]]), ((child,),)
         sequence, places = list[str](), list[list[int]]()
         while child < ends[node]:
             label = self._labels[child]
@@ -112,18 +117,25 @@ class Shape:
 _NOTHING: tuple[Labels, Places] = ((), ())
 
 
+@lru_cache(maxsize=4_096)
+def _sequence_of_one(label: str) -> Labels:
+    return (label,)
+
+
 class PageNodes:
     """The nodes of a page that was learned: their shape and their features."""
 
     __slots__ = ("_features", "_rules", "_starts", "key", "shape")
 
     def __init__(self, digest: PageDigest, rules: Rules, shape: Shape | None = None) -> None:
-        labels, ends = digest.labels.tolist(), digest.ends.tolist()
-        self.shape = shape or Shape(labels, digest.names, ends, collapse=rules.collapse)
+        if shape is None:
+            labels, ends = array("I", digest.labels.tolist()), array("I", digest.ends.tolist())
+            shape = Shape(labels, digest.names, ends, collapse=rules.collapse)
+        self.shape = shape
         self.key, self._rules = digest.key, rules
-        self._starts = [0, *accumulate(digest.features.tolist())]
+        self._starts = array("I", accumulate(digest.features.tolist(), initial=0))
         rows = (digest.hashes.astype(np.uint64) << FEATURE_BITS - PAGES_BITS | digest.counts) << PAGES_BITS
-        self._features: list[int] = rows.tolist()
+        self._features = array("Q", rows.tolist())
 
     def __len__(self) -> int:
         return len(self.shape)

@@ -82,20 +82,20 @@ Key = TypeVar("Key")
 T = TypeVar("T")
 
 _SPOOLED_BYTES = 64 << 20
-_BYTES_OF_CHARACTER = 15  # of a parsed page, with its tree and what was found in it
+_BYTES_OF_CHARACTER = 15  # of a parsed page, with its tree and what was worked out of it
 MAX_BYTES = 360_000_000
 WINDOW_PAGES = 64
 WINDOW_CHARACTERS = 4_000_000
 
 
-class KeptPages(Generic[Key]):
+class ParsedPages(Generic[Key]):
     """Pages up to a bound of memory, parsed or as columns. Each is given back once.
 
     Args:
         most: How many bytes they may hold, about; MAX_BYTES if not given.
 
     Example:
-        >>> kept, html = KeptPages(), "<title>One</title>"
+        >>> kept, html = ParsedPages(), "<title>One</title>"
         >>> kept.keep(1, Page.parse("https://a.example/", html), html)
         True
         >>> kept.take(1, html).title, kept.take(1, html)
@@ -129,20 +129,20 @@ def _print_of(html: str | bytes) -> tuple[int, int]:
     return len(html), hash(html)
 
 
-class PageWindow(Generic[Key, T]):
-    """What was made of the pages used last. At least one is kept, whatever its size.
+class PageCache(Generic[Key, T]):
+    """A cache of what was made of pages: those used last. At least one stays, whatever its size.
 
     Args:
         pages: How many there may be.
         characters: How many characters of HTML they may have.
 
     Example:
-        >>> window = PageWindow()
-        >>> window.add(1, 3_000_000, "one")
-        >>> window.add(2, 3_000_000, "two")
-        >>> window.get(1), window.get(2)
+        >>> cache = PageCache()
+        >>> cache.add(1, 3_000_000, "one")
+        >>> cache.add(2, 3_000_000, "two")
+        >>> cache.get(1), cache.get(2)
         (None, 'two')
-        >>> window.has(2)
+        >>> cache.has(2)
         True
     """
 
@@ -164,13 +164,13 @@ class PageWindow(Generic[Key, T]):
         self._cache[key] = min(max(characters, self._least), self._most), value
 
 
-class HeldPages:
-    """Takes pages, and gives each back once, in order: behind the parsed ones those of a temporary file.
+class PageSpool:
+    """Pages that are read twice, in order: the first stay parsed, the others lie in a temporary file.
 
     Example:
-        >>> with HeldPages() as held:
-        ...     first = held.add("https://a.example/", "<title>One</title>")
-        ...     [page.title for page in held]
+        >>> with PageSpool() as spool:
+        ...     first = spool.add("https://a.example/", "<title>One</title>")
+        ...     [page.title for page in spool]
         ['One']
     """
 

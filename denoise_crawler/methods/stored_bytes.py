@@ -1,107 +1,15 @@
-"""How methods keep what they learn: a sample of the pages of a site, and bytes of a known format."""
+"""Stored bytes: a magic number with a version, then compressed MessagePack. Data only."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-
-# --- a bottom-k sample: of all values ever added, those with the lowest keys
-
-
-class Keyed(Protocol):
-    """A value with the key it is sampled by: a hash, so that the sample is uniform."""
-
-    @property
-    def key(self) -> int:
-        """The key."""
-
-
-V = TypeVar("V", bound=Keyed)
-
-
-class BottomK(Generic[V]):
-    """The values with the lowest keys, in whatever order they are added.
-
-    Args:
-        limit: The most values to keep, at least 1.
-        encoded: Returns the bytes of a value. Of two values with the same key the one with the lower bytes stays,
-            so that a union of samples is associative, commutative and idempotent. Without it the first one stays.
-
-    Example:
-        >>> from denoise_crawler import Page
-        >>> pages = [Page.parse(f"https://a.test/{number}", "") for number in range(9)]
-        >>> sample = BottomK(3)
-        >>> displaced = sample.merge(pages)
-        >>> [page.key for page in sample] == sorted(page.key for page in pages)[:3]
-        True
-
-    """
-
-    def __init__(self, limit: int, encoded: Callable[[V], bytes] | None = None) -> None:
-        self.limit = limit
-        self._encoded = encoded
-        self._values: dict[int, V] = {}
-        self._negated_keys: list[int] = []  # a heap, so that the highest key comes first
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __contains__(self, key: int) -> bool:
-        return key in self._values
-
-    def __iter__(self) -> Iterator[V]:
-        """Yield the values in the order of their keys."""
-        return iter([self._values[key] for key in sorted(self._values)])
-
-    def __getitem__(self, key: int) -> V:
-        return self._values[key]
-
-    def get(self, key: int) -> V | None:
-        """Return the value with ``key``, or None."""
-        return self._values.get(key)
-
-    def wants(self, key: int) -> bool:
-        """Tell whether ``key`` is new and among the lowest."""
-        return key not in self._values and (len(self) < self.limit or key < -self._negated_keys[0])
-
-    def add(self, value: V) -> list[V]:
-        """Add ``value`` if its key is low enough; return the values it displaces."""
-        known = self._values.get(value.key)
-        if known is not None:
-            if not self._replaces(value, known):
-                return []
-            self._values[value.key] = value
-            return [known]
-        if not self.wants(value.key):
-            return []
-        self._values[value.key] = value
-        heappush(self._negated_keys, -value.key)
-        return self._drop_surplus()
-
-    def merge(self, values: Iterable[V]) -> list[V]:
-        """Add ``values``, for example those of another sample; return the values they displace."""
-        return [displaced for value in values for displaced in self.add(value)]
-
-    def shrink(self, limit: int) -> list[V]:
-        """Lower the limit, which cannot be raised again; return the values that are dropped."""
-        self.limit = min(self.limit, limit)
-        return self._drop_surplus()
-
-    def _replaces(self, value: V, known: V) -> bool:
-        return self._encoded is not None and value is not known and self._encoded(value) < self._encoded(known)
-
-    def _drop_surplus(self) -> list[V]:
-        return [self._values.pop(-heappop(self._negated_keys)) for _ in range(len(self) - self.limit)]
-
-
-# --- the format of stored bytes: a magic number with a version, then compressed MessagePack. Data only
 
 R = TypeVar("R")
 T = TypeVar("T")
