@@ -376,8 +376,8 @@ def heading_levels(page: Page) -> list[int]:
     headings = {index: _HEADINGS[nodes.tags[index]] for index in nodes.tagged(_HEADING_TAGS)}
     for index in page.once(_marked_by_attributes):
         if nodes.elements[index].get("role") == "heading" and nodes.tags[index] not in INLINE:
-            level = nodes.elements[index].get("aria-level", "").strip()
-            headings.setdefault(index, int(level) if level in _LEVELS else 2)
+            written = nodes.elements[index].get("aria-level", "").strip()
+            headings.setdefault(index, int(written) if written in _LEVELS else 2)
     if not headings:
         return levels
     until = list(accumulate(map(len, nodes.texts), initial=0))

@@ -20,8 +20,10 @@ _LEFT_OUT = frozenset(
 )
 _NUMBERS_NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)", re.IGNORECASE)
 # How the classes of buttons and headers beside code begin and end.
-_CONTROL_BEGINS = ("copy", "clipboard", "btn-copy", "btn-clipboard", "hljs-button", "code-block-header")
-_CONTROL_BEGINS += ("code-blockheader", "code-block-extension-header", "margin-view-overlays")
+_CONTROL_BEGINS = (
+    *("copy", "clipboard", "btn-copy", "btn-clipboard", "hljs-button", "code-block-header", "code-blockheader"),
+    *("code-block-extension-header", "margin-view-overlays"),
+)
 _CONTROL_ENDS = ("-copy", "copybutton", "copy-button", "copybtn", "copy-btn")
 _LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|view-line|cl|cm-line|react-code-line|token-line|ec-line|hljs-line|CodeMirror-line)(?:\s|$)"
@@ -70,7 +72,7 @@ def _text_of(block: _Element) -> str:
     holders = {
         holder
         for holder in {row.getparent() for row in rows}
-        if all(child in rows or child in gutters for child in holder.iterchildren("*"))
+        if holder is not None and all(child in rows or child in gutters for child in holder.iterchildren("*"))
     }
     walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
     for event, element in walk:
