@@ -18,6 +18,7 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
+from denoise_crawler.report.charts import over_time
 from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data, tree_html
 from denoise_crawler.report.figures import (
     Chart,
@@ -30,7 +31,7 @@ from denoise_crawler.report.figures import (
     learning_curve,
     page_chart,
 )
-from denoise_crawler.report.rendering import PageView, over_time, page_view, render_page
+from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import StoredKnowledge
 
