@@ -90,6 +90,9 @@ def test_every_element_of_a_plain_page_has_a_selector() -> None:
 
 def test_an_element_whose_names_need_an_escape_has_no_selector_of_its_own() -> None:
     page = Page.parse("", "<div class='md:w-1/2' id=1a><p>One.<o:p>Two.</o:p></div>")
-    selectors = {tag: selector_of(page, node) for node, tag in enumerate(page.nodes.tags) if tag != TEXT}
+    nodes = page.nodes
+    selectors = {
+        nodes.elements[node].tag: selector_of(page, node) for node, tag in enumerate(nodes.tags) if tag != TEXT
+    }
     assert selectors["div"] == "body > div:nth-of-type(1)"
     assert selectors["o:p"] == ""

@@ -322,7 +322,7 @@ _STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
 
 def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
     """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
-    core = None if nodes.compiled is None else compiled.attributes
+    core = None if nodes.compiled is None else compiled.tree
     found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
     return found
 
