@@ -143,7 +143,8 @@ def _project_store() -> str | None:
     except OSError as error:
         _warn_read_only(error)
         return None
-    if os.access(Path(path).parent, os.W_OK):
+    folder = next(one for one in Path(path).absolute().parents if one.exists())
+    if os.access(folder, os.W_OK):
         return path
     _warn_read_only(OSError(errno.EROFS, os.strerror(errno.EROFS), path))
     return None

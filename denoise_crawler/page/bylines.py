@@ -77,6 +77,7 @@ _NO_READERS: dict[str, Callable[[str], int]] = {}
 _LONGEST_CLASS = 1_000  # characters of a class and id: what is remembered must be bounded
 _LEVELS = 12
 _HEADINGS = frozenset({"h1"})
+_MOST_SMALLER = 10
 _SMALLER_HEADINGS = frozenset({"h2", "h3"})
 _OF_OTHER_PAGES = frozenset({"aside", "blockquote", "figure", "nav"})
 _OF_AUTHORS = re.compile(r"\b(?:by-?lines?|authors?|article-?author|autor|auteur|writer)\b", re.IGNORECASE)
@@ -130,17 +131,20 @@ def lines_beside_heading(page: Page) -> list[Line]:
 
 def _lines(nodes: Nodes, places: range) -> list[Line]:
     """Return the lines of text in some nodes: what stands in one block, up to a line break."""
-    lines: list[tuple[int, list[int]]] = []
+    columns, start, lines = nodes.columns, places.start, list[tuple[int, list[int]]]()
+    is_inline = [name in INLINE for name in columns.names]
+    blocks: list[int] = []  # by node, the element around it that starts a line
     broken = True
-    for index in places:
+    tags, parents = (column[start : places.stop].tolist() for column in (columns.tags, columns.parents))
+    for index, tag, parent in zip(places, tags, parents, strict=True):
+        blocks.append(index if not is_inline[tag] else parent if parent < start else blocks[parent - start])
         if not nodes.texts[index]:
-            broken = broken or nodes.tag_of(index) not in INLINE
-            continue
-        block = _block_of(nodes, index)
-        if broken or not lines or lines[-1][0] != block:
-            lines.append((block, []))
-        lines[-1][1].append(index)
-        broken = False
+            broken = broken or not is_inline[tag]
+        elif broken or lines[-1][0] != blocks[-1]:
+            lines.append((blocks[-1], [index]))
+            broken = False
+        else:
+            lines[-1][1].append(index)
     joined: list[Line] = []
     for _, line in lines:
         text = collapse_spaces(_joined([nodes.texts[index] for index in line]))
@@ -159,21 +163,12 @@ def _joined(texts: list[str]) -> str:
     return joined
 
 
-def _block_of(nodes: Nodes, index: int) -> int:
-    parents = nodes.columns.parents
-    for _ in range(_LEVELS):
-        if index <= 0 or nodes.tag_of(index) not in INLINE:
-            break
-        index = int(parents[index])
-    return index
-
-
 def _heading(page: Page) -> int | None:
     """Return the heading that a title holds, else the first one, else the text that a title begins with."""
     nodes = page.nodes
     headings = nodes.tagged(_HEADINGS)
     titles = [collapse_spaces("".join(map(str, one.itertext()))) for one in page.once(self_description_of).titles]
-    smaller = nodes.tagged(_SMALLER_HEADINGS)
+    smaller = nodes.tagged(_SMALLER_HEADINGS)[:_MOST_SMALLER]
     for index in (*headings, *smaller):
         text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
         if len(text) >= _SHORTEST_TITLE and any(text in title for title in titles):
@@ -185,11 +180,17 @@ def _heading(page: Page) -> int | None:
 
 def _title_text(nodes: Nodes, titles: list[str]) -> int | None:
     """Return the text that a title begins with, as pages without headings have it."""
+    beginnings = {title[:_SHORTEST_TITLE] for title in titles}
     for index, text in enumerate(nodes.texts if titles else ()):
-        if not _SHORTEST_TITLE <= len(text) <= _LONGEST_TITLE or nodes.link_of(index) >= 0:
+        if (
+            text.lstrip()[:_SHORTEST_TITLE] not in beginnings
+            or len(text) > _LONGEST_TITLE
+            or nodes.link_of(index) >= 0
+        ):
             continue
         line = collapse_spaces(text)
-        if len(line) >= _SHORTEST_TITLE and any(title.startswith(line) for title in titles):
+        is_title = len(line) >= _SHORTEST_TITLE and any(title.startswith(line) for title in titles)
+        if is_title and nodes.link_of(index) < 0:
             return index
     return None
 
@@ -228,16 +229,18 @@ def authors_beside(page: Page) -> list[str]:
     """Return the authors that stand beside the heading of ``page``."""
     nodes, lines = page.nodes, page.once(lines_beside_heading)
     for place, line in enumerate(lines):
-        if len(line.text) > _LONGEST or _is_of_other_page(nodes, line.nodes[0]):
+        if len(line.text) > _LONGEST:
             continue
+        names: list[str] = []
         if by := _BYLINE.match(line.text) or _BY_BEHIND.search(line.text):
             following = lines[place + 1].text if place + 1 < len(lines) else ""
-            if names := _people(line.text[by.end() :] or following):
-                return names
-        elif _NAME.match(line.text) and _is_of_authors(nodes, line.nodes[0]) and (names := _people(line.text)):
+            names = _people(line.text[by.end() :] or following)
+        elif _NAME.match(line.text) and _is_of_authors(nodes, line.nodes[0]):
+            names = _people(line.text)
+        if not names and (labelled := _LABELLED.search(line.text)):
+            names = names_in(labelled["names"])
+        if names and not _is_of_other_page(nodes, line.nodes[0]):
             return names
-        if labelled := _LABELLED.search(line.text):
-            return names_in(labelled["names"])
     return []
 
 

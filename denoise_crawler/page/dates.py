@@ -15,7 +15,7 @@ _YEAR = r"(?P<year>[12]\d{3})"
 _SHORT_YEAR = r"['’](?P<short>\d\d)"
 _DAY = r"(?P<day>\d{1,2})"
 _NAME = r"(?P<name>[^\W\d_][^\s\d,،;:|/()]{1,20})"
-_HAS_YEAR = re.compile(r"[12]\d{3}|['’]\d\d(?!\d)")  # as all of these have: most texts end here
+_HAS_YEAR = re.compile(r"\d{4}|['’]\d\d(?!\d)")  # as all of these have: most texts end here
 # Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
 _DAYS = tuple(
     re.compile(_BOUND.format(form), re.IGNORECASE)
@@ -78,12 +78,10 @@ def iso_date(text: str) -> str | None:
         ('2011-12-15T22:03:00', None)
     """
     text = text.strip()
-    if len(text) > MAX_DATE_CHARACTERS:
+    if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):
         return None
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)
-    if not _HAS_YEAR.search(text):
-        return None
     for form in _DAYS:
         for date in form.finditer(text):
             if "name" in date.groupdict() and not month_of(date["name"]):
@@ -105,6 +103,8 @@ def first_date(text: str) -> str | None:
         >>> first_date("March 3, 2031, updated March 5, 2031"), first_date("edited Mar 5 '31")
         ('2031-03-03', None)
     """
+    if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):
+        return None
     changed = CHANGED.search(text)
     return iso_date(text if changed is None else text[: changed.start()])
 

@@ -78,7 +78,7 @@ def _published(page: Page, described: SelfDescription, declared: Declarations) -
     yield from (one for one in shown if not in_address or _days_between(one, in_address[0]) <= 1)
     yield from in_address
     yield from strings(work.get("dateModified"))
-    if page.tree is not None:
+    if page.tree is not None and page.mentions("dateModified"):
         yield from _values(_with_property(page.tree, "dateModified"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -49,6 +49,7 @@ class Nodes:
     ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
     address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in; they are
     for reading, and who changes a tree reads :attr:`Page.root` first.
+    ``signed`` is what :func:`~denoise_crawler.page.signs.signed` found.
     ``compiled`` are the same columns as the compiled core keeps them, None without the core; of these the lists
     are made when they are asked for.
     """
@@ -60,13 +61,15 @@ class Nodes:
     links: list[int]
     elements: Sequence[Element]
     compiled: Any = None
+    signed: Sequence[int] | None = None
     _columns: Columns | None = None
 
     @classmethod
     def of_compiled(cls, columns: Any) -> Self:
         """Return the nodes that the compiled core keeps."""
         nodes = cls.__new__(cls)
-        nodes.compiled, nodes.elements, nodes.texts, nodes._columns = columns, columns, columns.texts, None
+        nodes.compiled, nodes.elements, nodes.texts = columns, columns, columns.texts
+        nodes.signed = nodes._columns = None
         return nodes
 
     if not TYPE_CHECKING:  # which would take any name
@@ -121,6 +124,11 @@ class Nodes:
             self.elements[link].get("href") if self.compiled is None else self.compiled.address_of(link)
         )
         return address
+
+    @property
+    def names(self) -> Iterable[str]:
+        """All tags that nodes have, and others that were met."""
+        return self.compiled.names if self.compiled is not None else self.tags
 
     @property
     def has_text(self) -> bool:
@@ -180,15 +188,6 @@ class Nodes:
         elif hasattr(self.compiled, "rename"):  # a core that was built before has none
             self.compiled.rename(index, tag)
 
-    def with_attribute(self, name: str, *words: str) -> list[int]:
-        """Return the nodes of elements that have an attribute with one of some words in it."""
-        if self.compiled is not None and compiled.attributes is not None:
-            found: list[int] = compiled.attributes.Hints({}, {name: words}).find(self.compiled)
-            return found
-        elements = ((index, self.elements[index]) for index, tag in enumerate(self.tags) if tag is not TEXT)
-        values = ((index, element.get(name, "")) for index, element in elements)
-        return [index for index, value in values if any(word in value for word in words)]
-
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""
         ends, child, end = self.ends, index + 1, self.ends[index]
@@ -202,7 +201,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
 
     ``is_shared`` tells whether somebody else has the tree, too, and may change it.
     """
-    if (core := compiled.walk) is None:
+    if (core := compiled.tree) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth

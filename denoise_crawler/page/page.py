@@ -162,6 +162,11 @@ class Page:
         source = self._source or ""
         return decode_html(source) if isinstance(source, bytes) else source
 
+    def mentions(self, word: str) -> bool:
+        """Return True if ``word``, in ASCII, stands anywhere in the HTML; its markup is not decoded for it."""
+        source = self.source
+        return word in source if isinstance(source, str) else word.encode() in source
+
     @cached_property
     def key(self) -> int:
         """The 64-bit hash of the URL, which identifies the page in stored knowledge."""
@@ -206,7 +211,7 @@ class Page:
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
         if found is not None:
-            read_as_meant(found, self.source, self.language or "")
+            read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else sum(map(len, found.texts))
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from denoise_crawler.page.page import Page
-
-# Classes of what is read aloud only; all sites that have them mean the same by them
-HEARD = (
-    "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only",
-    "element-invisible",
-)  # fmt: skip
-_SOURCES = frozenset({"[source]", "[src]", "[docs]", "[view source]"})  # links of generators of documentation
+from denoise_crawler.page.signs import HEARD, SOURCE_LINK, signed
 
 
 def reader_aids(page: Page) -> tuple[int, ...]:
@@ -24,15 +18,16 @@ def reader_aids(page: Page) -> tuple[int, ...]:
         ['i']
     """
     nodes = page.nodes
-    aids = [index for index in nodes.with_attribute("class", *HEARD) if _is_heard_in_link(page, index)]
-    sources = (index for index, text in enumerate(nodes.texts) if text[:1] == "[" and text.strip() in _SOURCES)
-    return (*aids, *(index for index in sources if nodes.link_of(index) >= 0))
+    return tuple(index for index in signed(nodes) if nodes.link_of(index) >= 0 and _is_aid(page, index))
 
 
-def _is_heard_in_link(page: Page, index: int) -> bool:
-    """Return True if an element in a link is for those who listen, and the link shows something else."""
+def _is_aid(page: Page, index: int) -> bool:
+    """Return True if an element in a link leads to the source, or is read aloud beside something that is shown."""
     nodes, link = page.nodes, page.nodes.link_of(index)
-    if link < 0 or link == index or not set(HEARD).intersection(nodes.elements[index].get("class", "").split()):
+    classes = nodes.elements[index].get("class", "")
+    if SOURCE_LINK in classes:
+        return True
+    if link == index or not set(HEARD).intersection(classes.split()):
         return False
     characters = page.characters
     return sum(characters[link : nodes.end_of(link)]) > sum(characters[index : nodes.end_of(index)])

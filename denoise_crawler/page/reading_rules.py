@@ -10,35 +10,31 @@ import re
 
 from denoise_crawler.page.html_names import INLINE, KNOWN, PARAGRAPHS, QUOTES, READ_BY_NAME
 from denoise_crawler.page.nodes import Nodes
+from denoise_crawler.page.signs import EMOJI, signed
 from denoise_crawler.page.text import visible
 
 _MOST = 5_000  # nodes that one rule looks at
-_IMAGES, _QUOTED = frozenset({"img"}), frozenset({"q"})
-_EMOJI = re.compile(r"emoji|smil(?:ey|ie)|emoticon", re.IGNORECASE)
+_QUOTED = frozenset({"q"})
 _LONGEST_EMOJI = 16  # characters, joined ones counted apart
-_LEVEL = re.compile(r"[1-6]")
+_LEVEL, _HEADING = re.compile(r"[1-6]"), re.compile(r"h[1-6]")
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「」『』")
 _HAS_INVISIBLE = ("\xad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
 
 
-def read_as_meant(nodes: Nodes, source: str | bytes, language: str) -> None:
-    """Apply all rules to ``nodes``, just after the walk; ``source`` is the HTML, empty if it is not known."""
-    names = nodes.count_tags().keys()
-    if not names <= KNOWN:
-        inline_unknown(nodes, frozenset(names - KNOWN))
-    if not source or _says(source, "emoji", "smil", "emoticon"):
-        show_emoji(nodes)
-    if not source or _says(source, "heading"):
-        name_headings(nodes)
+def read_as_meant(nodes: Nodes, language: str) -> None:
+    """Apply all rules to ``nodes``, just after the walk."""
+    names = frozenset(nodes.names)
+    if unknown := names - KNOWN:
+        inline_unknown(nodes, unknown)
+    for index in signed(nodes)[:_MOST]:
+        tag = nodes.tag_of(index)
+        if tag == "img":
+            show_emoji(nodes, index)
+        elif nodes.elements[index].get("role") == "heading" and not _HEADING.fullmatch(tag):
+            name_heading(nodes, index)
     if "q" in names:
         quote(nodes, language)
     drop_invisible(nodes)
-
-
-def _says(source: str | bytes, *words: str) -> bool:
-    if isinstance(source, bytes):
-        return any(word.encode() in source for word in words)
-    return any(word in source for word in words)
 
 
 def inline_unknown(nodes: Nodes, unknown: frozenset[str]) -> None:
@@ -46,12 +42,15 @@ def inline_unknown(nodes: Nodes, unknown: frozenset[str]) -> None:
 
     Such an element holds no block, and stands beside text in a paragraph, or in an element of a line.
     """
-    unknown = frozenset(name for name in unknown if not name.startswith(READ_BY_NAME))
+    if not (of_unknown := nodes.tagged(unknown)):
+        return
     in_line = INLINE | unknown
     with_text: dict[int, bool] = {}  # by paragraph
-    for index in nodes.tagged(unknown)[:_MOST]:
+    for index in of_unknown[:_MOST]:
         parent = nodes.parents[index]
-        if nodes.holds(index + 1, nodes.end_of(index), in_line, other=True):
+        if nodes.tag_of(index).startswith(READ_BY_NAME) or nodes.holds(
+            index + 1, nodes.end_of(index), in_line, other=True
+        ):
             continue
         if (above := nodes.tag_of(parent)) in PARAGRAPHS and parent not in with_text:
             with_text[parent] = any(nodes.texts[child] for child in nodes.children(parent))
@@ -59,31 +58,26 @@ def inline_unknown(nodes: Nodes, unknown: frozenset[str]) -> None:
             nodes.rename(index, "span")
 
 
-def show_emoji(nodes: Nodes) -> None:
+def show_emoji(nodes: Nodes, image: int) -> None:
     """Write an emoji that is a picture into the text beside it."""
-    for image in nodes.tagged(_IMAGES)[:_MOST]:
-        element = nodes.elements[image]
-        emoji = element.get("alt", "").strip()
-        if not 0 < len(emoji) <= _LONGEST_EMOJI or any(map(str.isalnum, emoji)):
-            continue
-        if not _EMOJI.search(f"{element.get('class', '')} {element.get('src', '')[:400]}"):
-            continue
-        before, behind, parent = image - 1, nodes.end_of(image), nodes.parents[image]
-        if nodes.texts[before] and nodes.parents[before] == parent:
-            nodes.texts[before] += emoji
-        elif behind < len(nodes) and nodes.texts[behind] and nodes.parents[behind] == parent:
-            nodes.texts[behind] = emoji + nodes.texts[behind]
+    element = nodes.elements[image]
+    emoji = element.get("alt", "").strip()
+    if not 0 < len(emoji) <= _LONGEST_EMOJI or any(map(str.isalnum, emoji)):
+        return
+    if not any(word in element.get("class", "") for word in EMOJI):
+        return
+    before, behind, parent = image - 1, nodes.end_of(image), nodes.parents[image]
+    if nodes.texts[before] and nodes.parents[before] == parent:
+        nodes.texts[before] += emoji
+    elif behind < len(nodes) and nodes.texts[behind] and nodes.parents[behind] == parent:
+        nodes.texts[behind] = emoji + nodes.texts[behind]
 
 
-def name_headings(nodes: Nodes) -> None:
-    """Give elements with the role of a heading the name of one, with their level (2 where it is not said)."""
-    for index in nodes.with_attribute("role", "heading")[:_MOST]:
-        element = nodes.elements[index]
-        if element.get("role") != "heading" or re.fullmatch("h[1-6]", nodes.tag_of(index)):
-            continue
-        if not nodes.holds(index + 1, nodes.end_of(index), INLINE, other=True):
-            level = element.get("aria-level", "")
-            nodes.rename(index, f"h{level if _LEVEL.fullmatch(level) else 2}")
+def name_heading(nodes: Nodes, index: int) -> None:
+    """Give an element with the role of a heading the name of one, with its level (2 where it is not said)."""
+    if not nodes.holds(index + 1, nodes.end_of(index), INLINE, other=True):
+        level = nodes.elements[index].get("aria-level", "")
+        nodes.rename(index, f"h{level if _LEVEL.fullmatch(level) else 2}")
 
 
 def quote(nodes: Nodes, language: str) -> None:

@@ -138,12 +138,14 @@ def _parted_by_heading(page: Page, titles: list[str], headings: dict[str, str]) 
     parts = [part for title in titles for part in _parts(title)]
     if not parts:
         return None
-    smaller = {text: letters(text) for text in _smaller_headings(page)}
-    for level in (headings, smaller):
-        by_letters = {own: text for text, own in level.items()}
-        for part, is_beginning in parts:
-            if (own := letters(part)) in by_letters and (is_beginning or level is headings):
-                return by_letters[own]
+    by_letters = {own: text for text, own in headings.items()}
+    confirmed = (by_letters.get(letters(part)) for part, _ in parts)
+    if heading := first(confirmed):
+        return heading
+    smaller = {letters(text): text for text in _smaller_headings(page)}
+    confirmed = (smaller.get(letters(part)) for part, is_beginning in parts if is_beginning)
+    if heading := first(confirmed):
+        return heading
     beginnings = (part for part, is_beginning in parts if is_beginning and len(letters(part)) >= _LEAST_BEGINNING)
     return first(part for part in beginnings if any(_continues(heading, part) for heading in headings))
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.core import compiled, loops
-from denoise_crawler.page.nodes import TEXT, Element, Nodes
+from denoise_crawler.core import loops
+from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page, self_description_of
-from denoise_crawler.page.reader_aids import HEARD
+from denoise_crawler.page.signs import HEARD, find_words, signed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    Hints = Mapping[str, tuple[str, ...]]
 
 HIDES, OPENS = "hides", "opens"
 MOST_SELECTORS = 64
@@ -148,11 +146,6 @@ _KNOWN_SET = frozenset(_KNOWN)
 PANEL_WORDS = re.compile(
     r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE
 )
-_BY_TAG: Mapping[str, Hints] = {"details": {}}
-_SIGNS: Hints = {
-    "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN"), "class": _KNOWN,
-    "hidden": ("",), "role": ("tabpanel",), "aria-expanded": ("",),
-}  # fmt: skip
 _WORDS_AT_ONCE = 16
 _MOST_CONTROLS = 64
 _TARGETS = "data-target", "data-bs-target", "href"
@@ -178,7 +171,7 @@ def unseen_of(page: Page) -> Unseen | None:
     """
     nodes, styles = page.nodes, page.once(self_description_of).styles
     selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))
-    elements = {index: nodes.elements[index] for index in _find(nodes, _BY_TAG, _SIGNS)}
+    elements = {index: nodes.elements[index] for index in signed(nodes)}
     controls = _Controls(element for element in elements.values() if element.get("aria-expanded"))
     classes = sorted({name for one in selectors if (name := one.partition(".")[2])})
     identities = sorted({*controls.names, *(name for one in selectors if (name := one.partition("#")[2]))})
@@ -187,7 +180,7 @@ def unseen_of(page: Page) -> Unseen | None:
             "class": classes[start : start + _WORDS_AT_ONCE],
             "id": identities[start : start + _WORDS_AT_ONCE],
         }
-        for index in _find(nodes, {}, {name: tuple(some) for name, some in words.items() if some}):
+        for index in find_words(nodes, {name: tuple(some) for name, some in words.items() if some}):
             elements[index] = nodes.elements[index]
     kinds = {index: _kind(element, selectors, controls) for index, element in elements.items() if index}
     hidden, panels = ([index for index, kind in kinds.items() if kind == one] for one in (HIDES, OPENS))
@@ -267,28 +260,3 @@ def _applies(sheet: Element) -> bool:
     """Tell whether a style sheet is one for screens, with scripts."""
     parent, media = sheet.getparent(), sheet.get("media", "").strip().lower()
     return media in ("", "all", "screen") and (parent is None or parent.tag != "noscript")
-
-
-def _find(nodes: Nodes, by_tag: Mapping[str, Hints], otherwise: Hints) -> Sequence[int]:
-    """Return the nodes of elements that have one of the words of hints in an attribute."""
-    core: Any = compiled.attributes
-    if core is not None and nodes.compiled is not None:
-        hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
-        found: list[int] = hints.find(nodes.compiled)
-        return found
-    return list(_hinted(nodes, by_tag, otherwise))
-
-
-@lru_cache(maxsize=1)
-def _fixed(core: Any) -> Any:
-    return core.Hints(dict(_BY_TAG), dict(_SIGNS))
-
-
-def _hinted(nodes: Nodes, by_tag: Mapping[str, Hints], otherwise: Hints) -> Iterator[int]:
-    """Do the same in Python."""
-    for index, tag in enumerate(nodes.tags):
-        if tag is not TEXT:
-            hints = by_tag.get(tag, otherwise)
-            attributes = nodes.elements[index].items() if hints else ()
-            if not hints or any(word in value for name, value in attributes for word in hints.get(str(name), ())):
-                yield index

@@ -81,11 +81,11 @@ def _show_progress(crawl: subprocess.Popen[bytes], server: DemoServer, folder: P
 def _show_results(folder: Path, base: str) -> None:
     stats: dict[str, Any] = json.loads((folder / "stats.json").read_text("utf-8"))
     items = [json.loads(line) for line in (folder / "items.jsonl").read_text("utf-8").splitlines()]
-    counts = {name: stats.get(f"denoise/{name}", 0) for name in ("pages", "parked", "replayed", "cleaned")}
+    counts = {name: stats.get(f"denoise/{name}", 0) for name in ("pages", "cleaned")}
     print(f"\n{len(items)} clean items are in {folder / 'items.jsonl'}")
-    print("  pages seen {pages}, parked {parked}, replayed {replayed}, cleaned {cleaned}".format(**counts))
-    if items:
-        _show_page(items[-1], base)
+    print("  pages seen {pages}, cleaned {cleaned}".format(**counts))
+    if items:  # how many waited, and which came last, depends on the machine
+        _show_page(min(items, key=lambda item: str(item["url"])), base)
 
 
 def _show_page(item: dict[str, Any], base: str) -> None:

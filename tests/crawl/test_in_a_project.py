@@ -131,8 +131,7 @@ def test_the_repository_itself_is_a_project_with_both_spiders() -> None:
 def test_the_demonstration_says_what_came_out(tmp_path: Path) -> None:
     done = run_python("-m", "examples.demo_site", "--output", str(tmp_path), folder=ROOT)
     assert f"clean items are in {tmp_path / 'items.jsonl'}" in done.stdout
-    # more than six where pages come while those that waited are released
-    assert re.search(r"pages seen 68, parked (\d+), replayed \1, cleaned 68", done.stdout)
+    assert "pages seen 68, cleaned 68" in done.stdout
     assert "--- before:" in done.stdout
     assert "--- after:" in done.stdout
     assert len(lines(tmp_path / "items.jsonl")) == 68
