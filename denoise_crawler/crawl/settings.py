@@ -143,7 +143,7 @@ def _project_store() -> str | None:
     except OSError as error:
         _warn_read_only(error)
         return None
-    folder = next(one for one in Path(path).absolute().parents if one.exists())  # outside a project made later
+    folder = next(one for one in Path(path).absolute().parents if one.exists())
     if os.access(folder, os.W_OK):
         return path
     _warn_read_only(OSError(errno.EROFS, os.strerror(errno.EROFS), path))

@@ -201,7 +201,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
 
     ``is_shared`` tells whether somebody else has the tree, too, and may change it.
     """
-    if (core := compiled.walk) is None:
+    if (core := compiled.tree) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth
