@@ -15,14 +15,15 @@ from denoise_crawler.page.text import HAN, collapse_spaces, letters
 
 _MAX_NAME_CHARACTERS = 200
 _MAX_WORDS = 5  # of a name
-_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+_LOOKS_LIKE_URL = re.compile(r"(?:https?:)?//|www\.|@\w|[\w-]\.(?:com|org|net)\b", re.IGNORECASE)
 _BY = re.compile(
     r"(?:(?:written|posted|published|story|text|words|more(?:\s(?:stories|posts|articles))?)\s)?(?:by|por|par)[:：\s]\s?"
     r"|(?:text|texte|texto|tekst|autore?|authors?|auteurs?|från|von|di|av|af|door)(?:\s?[:：]\s?|\s(?=\w+\s\w))"
     r"|(?:автор|текст|著者|作者|撰文|文|记者|記者|글)\s?[:：／/]\s?",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\s*[,，、]\s*(?:and\s+)?|\s+(?:and|und|et|y|e|og|och|en|i|и|&|\+|/|\|)\s+", re.IGNORECASE)
+# The spaces before it are left to the name: a search that takes them begins anew at each of them.
+_BETWEEN = re.compile(r"[,，、]\s*(?:and\s+)?|\s(?:and|und|et|y|e|og|och|en|i|и|&|\+|/|\|)\s+", re.IGNORECASE)
 _OFFICE = re.compile(
     r"\b(?:editors?|reporters?|correspondents?|writers?|journalists?|contributors?|columnists?|producers?|staff|"
     r"chief|director|analyst|critic|phd|ph\.d|md|redakteur(?:in)?|redaktion|korrespondent(?:in)?|journaliste?|"
@@ -278,7 +279,7 @@ def _people(text: str) -> list[str]:
     people: list[str] = []
     month = _BEFORE_DAY.search(text)
     for part in _BETWEEN.split(text[: month.start()] if month and month_of(month["name"]) else text):
-        name = _ENDS.sub("", part).strip()
+        name = _ENDS.sub("", part.strip()).strip()
         if not _NAME.fullmatch(name) or _NO_NAME.search(name) or _OFFICE.search(name):
             break
         people.append(name)

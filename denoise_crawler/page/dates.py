@@ -47,7 +47,7 @@ AGO = (
     r"|\bvor\s+\w+\s+(?:sekunden?|minuten?|stunden?|tag|wochen?|monat|jahr)\w*"
     r"|\bil y a\s+\w+\s+(?:secondes?|minutes?|heures?|jours?|semaines?|mois|ans?)\b"
     r"|\bhace\s+\w+\s+(?:segundos?|minutos?|horas?|días?|semanas?|mes(?:es)?|años?)\b"
-    r"|\d+\s*(?:秒|分钟|分|小时|時間|天|日|个月|か月|年)前"
+    r"|(?<!\d)\d+\s*(?:秒|分钟|分|小时|時間|天|日|个月|か月|年)前"
 )
 _IN_ADDRESS = (
     re.compile(r"/((?:19|20)\d{2})[/-]?(0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?=[/-])"),

@@ -111,7 +111,7 @@ def currency_of(text: str) -> str:
         >>> currency_of("1.299,00 €"), currency_of("USD 5"), currency_of("$5"), currency_of("5")
         ('EUR', 'USD', '$', '')
     """
-    price = _PRICE.search(text)
+    price = _PRICE.search(text[:_MAX_PRICE_CHARACTERS])
     if price is None:
         return ""
     sign = (price["first"] or price["second"]).strip().rstrip(".")

@@ -18,8 +18,8 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import FORMS, Writing, columns_for, write_content
-from denoise_crawler.page import Page
-from denoise_crawler.page.declarations import FIELDS, declared_texts_of
+from denoise_crawler.page import Page, declarations
+from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without_markup
 from denoise_crawler.page.page_cache import PageColumns, ParsedPages
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from denoise_crawler.rules import NO_RULES, SiteRules
@@ -283,6 +283,20 @@ def test_a_page_cannot_declare_without_end() -> None:
     for _ in range(150):
         deep = {"hasPart": [deep, {"text": "x" * 9_000}]}
     assert sum(len(text) for _, text in declared("", deep)) <= 400_000
+
+
+def test_nested_texts_that_hold_nothing_but_markup_are_read_up_to_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def counted(text: str) -> str:
+        read.append(len(text))
+        return without_markup(text)
+
+    monkeypatch.setattr(declarations, "without_markup", counted)
+    assert declared("<div itemprop=description>" * 100 + "&amp;lt;a&amp;gt; " * 5_000) == []
+    assert 45_000 <= sum(read) <= 400_000
 
 
 @settings(max_examples=50, deadline=None)

@@ -188,7 +188,7 @@ def _leave_out_labels(page: Page, note: int, footnotes: Footnotes, until: list[i
 
 MAX_RAISED = 3_000
 _BARE_LABEL = re.compile(r"\s*[\[(]?(\d{1,3}|[*†‡§¶]{1,3})[\])]?\s*")
-_BEFORE_A_MARK = re.compile(r"(?:[^\W\d_]{3,}|[.,;:!?…\"'”’»)\]。，！？])\s?\Z")  # and not before an exponent
+_BEFORE_A_MARK = re.compile(r"(?:[^\W\d_]{3}|[.,;:!?…\"'”’»)\]。，！？])\s?\Z")  # and not before an exponent
 _BARE_NOTE_HOLDERS = frozenset({"p", "div", "li", "dd"})
 
 
