@@ -23,7 +23,7 @@ FAST = {"boundscheck": False, "wraparound": False, "initializedcheck": False}
 PLACES = {
     "from denoise_crawler.loops import cython\n": "import cython\n",
     "from denoise_crawler.loops.keys import ": "from cython.cimports.denoise_crawler.core._keys import ",
-    "from denoise_crawler.loops.hashes import ": "from cython.cimports.denoise_crawler.core.hashing import ",
+    "from denoise_crawler.loops.hashes import ": "from cython.cimports.denoise_crawler.core.texts import ",
     "from math import ": "from cython.cimports.libc.math import ",
 }
 

@@ -106,12 +106,12 @@ def check_modules(modules: dict[str, Any]) -> None:
         CoreError: They differ.
 
     """
-    if (hashed := modules["hashing"].hash64(b"denoise")) != _HASH:
+    if (hashed := modules["texts"].hash64(b"denoise")) != _HASH:
         raise CoreError(f"it hashes bytes wrongly: {hashed:x}")
-    tags, texts = _nodes(modules["walk"])
+    tags, texts = _nodes(modules["tree"])
     if (tags, texts) != (_TAGS, _TEXTS):
         raise CoreError(f"it reads a known page wrongly: {tags} {texts}")
-    columns = _columns(modules["walk"])
+    columns = _columns(modules["tree"])
     if (said := columns.attributes_of(0, {})) != ("a", "", 0):
         raise CoreError(f"it reads the attributes of a known page wrongly: {said}")
     if (scores := _scores(modules["trees"])) != [1.0, 2.0]:
@@ -147,7 +147,7 @@ logger = logging.getLogger(__name__)
 
 ENVIRONMENT = "DENOISE_CORE"
 MODES = ("auto", "off", "require")
-MODULES = (*("hashing", "nodes", "walk", "attributes", "declared", "groups", "texts", "trees"),)
+MODULES = "tree", "texts", "trees"
 _PYTHON: dict[str, Any] = dict.fromkeys(MODULES)  # where the core is not used, each module is None
 # The core reads lxml's structures. It is tested with these versions; others get the Python code.
 OLDEST_LXML, NEXT_LXML = (5, 0), (7, 0)

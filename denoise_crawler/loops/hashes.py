@@ -1,4 +1,4 @@
-"""Hashes of texts; what is compiled takes those of ``core/hashing.pyx``."""
+"""Hashes of texts; what is compiled takes those of ``core/texts.pyx``."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Nodes:
     ) -> tuple[str, str, int] | None:
         """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
         if self.compiled is not None:
-            found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
+            found: tuple[str, str, int] | None = self.compiled.tree_of(index, readers)
             return found
         if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
             return None
@@ -201,7 +201,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
 
     ``is_shared`` tells whether somebody else has the tree, too, and may change it.
     """
-    if (core := compiled.walk) is None:
+    if (core := compiled.tree) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth

@@ -61,7 +61,7 @@ def swallows(opaque: Element, swallowing: set[Element]) -> bool:
 LINE_NUMBER_NAMES = (
     r"line-?num(?:ber)?s?(?:-rows)?|line-?nos?|linenos?|linenodiv|lnt?|\S+-line-?numbers?|gutter|rouge-gutter"
     r"|hljs-ln-numbers|hljs-ln-n|blob-num\S*|crayon-nums?|CodeMirror-gutter\S*|CodeMirror-linenumber"
-    r"|cm-gutters?|cm-gutterElement"
+    r"|cm-gutters?|cm-gutterElement|pre-numbering"
 )
 _NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)")
 # A ``pre`` named so holds the code, and gets its numbers later.

@@ -85,7 +85,7 @@ class SelfDescription:
         self.author_pages: list[tuple[str, Element]] = []
         if root is None:
             return
-        if (core := compiled.declared) is not None:
+        if (core := compiled.tree) is not None:
             found = core.declared(root, _compiled_signs(core))
             self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
             self.headings, self.times, self.styles, self.bases, self.texts, *rest = rest
@@ -119,7 +119,7 @@ class SelfDescription:
 @lru_cache(maxsize=1)
 def _compiled_signs(core: Any) -> Any:
     return core.Signs(
-        Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled.attributes)
+        Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled.tree)
     )
 
 

@@ -39,7 +39,7 @@ def find_words(nodes: Nodes, words: Words) -> Sequence[int]:
 
 
 def _find(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Sequence[int]:
-    core: Any = compiled.attributes
+    core: Any = compiled.tree
     if core is not None and nodes.compiled is not None:
         hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
         found: list[int] = hints.find(nodes.compiled)

@@ -206,7 +206,7 @@ def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPat
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=3_000))
 def test_any_bytes_have_the_same_hash(data: bytes) -> None:
-    assert core._load_modules()["hashing"].hash64(data) == xxhash.xxh3_64_intdigest(data)
+    assert core._load_modules()["texts"].hash64(data) == xxhash.xxh3_64_intdigest(data)
 
 
 @settings(max_examples=300, deadline=None)
@@ -283,13 +283,13 @@ def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
 
 @pytest.mark.usefixtures("without_core")
 def test_the_core_can_be_switched_off() -> None:
-    assert core.compiled.nodes is None
+    assert core.compiled.tree is None
 
 
 def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core.chosen, "mode", "fast")
     with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
-        assert core.compiled.nodes
+        assert core.compiled.tree
 
 
 def test_a_core_that_reads_a_known_page_wrongly_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

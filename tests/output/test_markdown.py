@@ -35,7 +35,7 @@ def kept(page: Page, noise: list[bool] | None = None) -> str:
     [
         ("<h1>A <b>b</b></h1><h3>C#</h3><p>d", "# A b\n\n### C\\#\n\nd"),
         ("<p>a<br>b<br><br>c", "a\\\nb\n\nc"),
-        ("<p>a<b> b </b>c <i>d</i>e <s>f</s> <code>g`h</code>", "a **b** c *d*e f ``g`h``"),
+        ("<p>a<b> b </b>c <i>d</i>e <s>f</s> <code>g`h</code>", "a **b** c *d*e ~~f~~ ``g`h``"),
         ("<p>他说<b>“你好”</b>然后", "他说“你好”然后"),
         ("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c"),
         ("<ul><li><p>a<p>b<li></ul><ul><li>c</ul>", "- a\n\n  b\n\n* c"),
@@ -67,7 +67,7 @@ def kept(page: Page, noise: list[bool] | None = None) -> str:
         ("<table><tr><td>a<td><ul><li>b</ul></table>", "a\n\n- b"),
         (
             "<p>1. a<p># b<p>+ c<p>snake_case _d_ 2*3 &lt;e> &amp;amp; f!<a href=1>g</a>",
-            "1\\. a\n\n\\# b\n\n\\+ c\n\nsnake_case \\_d\\_ 2\\*3 \\<e> \\&amp; f\\![g](https://example.com/d/1)",
+            "1\\. a\n\n\\# b\n\n\\+ c\n\nsnake_case \\_d\\_ 2\\*3 &lt;e> \\&amp; f\\![g](https://example.com/d/1)",
         ),
         (
             "<p>He said [sic] so<p>[a](b) and [c]<p>[x] done<p>[a]: b",

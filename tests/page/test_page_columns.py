@@ -201,7 +201,7 @@ PARTS = (
 )
 
 
-@pytest.mark.skipif(compiled.walk is None, reason="the core is not built")
+@pytest.mark.skipif(compiled.tree is None, reason="the core is not built")
 @given(st.lists(st.sampled_from(PARTS), max_size=24))
 def test_the_core_leaves_out_the_numbers_that_the_python_code_leaves_out(parts: list[str]) -> None:
     texts = []

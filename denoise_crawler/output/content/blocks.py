@@ -6,13 +6,15 @@ Blocks nest at most :data:`MAX_CONTAINERS` deep, so code that walks through bloc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
 
-from denoise_crawler.page import Nodes, Page
+from denoise_crawler.core import compiled
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
 
 MAX_CONTAINERS = 8  # blocks in blocks; what stands deeper on the page is written at this depth
@@ -25,7 +27,7 @@ class _Part(msgspec.Struct, tag_field="type", tag=str.lower, omit_defaults=True)
 class Text(_Part):
     """A piece of a line.
 
-    ``style`` is ``em``, ``strong``, ``sub``, ``sup``, ``code`` or empty, ``link`` an absolute URL.
+    ``style`` is ``em``, ``strong``, ``del``, ``sub``, ``sup``, ``code`` or empty, ``link`` an absolute URL.
     """
 
     text: str
@@ -42,6 +44,12 @@ class Formula(_Part):
 
     latex: str
     display: bool = False
+
+
+class TaskBox(_Part, tag="task_box"):
+    """The box that an item of a list of tasks begins with."""
+
+    checked: bool = False
 
 
 class FootnoteMark(_Part, tag="footnote_mark"):
@@ -143,7 +151,7 @@ class Rule(_Part):
     """A line between two parts of the text."""
 
 
-Inline: TypeAlias = Text | LineBreak | Formula | FootnoteMark | Picture
+Inline: TypeAlias = Text | LineBreak | Formula | TaskBox | FootnoteMark | Picture
 _Container: TypeAlias = List | Table | Quote | Callout | Details | Footnote
 Block: TypeAlias = Heading | Paragraph | Code | Formula | Picture | Embed | Rule | _Container
 
@@ -236,7 +244,7 @@ def collapse(pieces: Iterable[Inline]) -> list[Inline]:
     for piece in _joined(pieces):
         if not isinstance(piece, Text):
             line.append(piece)
-            space = isinstance(piece, LineBreak)
+            space = isinstance(piece, LineBreak | TaskBox)
             continue
         text = _SPACES.sub(" ", piece.text)
         if space and text.startswith(" "):
@@ -299,24 +307,48 @@ MAX_HEADING_CHARACTERS = 400  # a longer heading was never closed
 _STYLES = {
     **dict.fromkeys(("em", "i", "dfn"), "em"),
     **dict.fromkeys(("b", "strong", "dt"), "strong"),
+    **dict.fromkeys(("del", "s", "strike"), "del"),
     "sub": "sub",
     "sup": "sup",
     **dict.fromkeys(("code", "kbd", "samp", "tt"), "code"),
 }
-_STRENGTH = ("", "em", "strong", "sub", "sup", "code")  # of nested styles the strongest, the last here, is written
+_STRENGTH = ("", "em", "strong", "del", "sub", "sup", "code")  # of nested styles the last one here is written
+_STRUCK = re.compile(r"text-decoration(?:-line)?:[^;]*line-through")
+_LEVELS = frozenset("123456")
 RAISED = ("sub", "sup")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
 
 
-def text_styles(nodes: Nodes) -> list[str]:
+def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
+    """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
+    core = None if nodes.compiled is None else compiled.tree
+    found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _attribute_hints(core: Any) -> Any:
+    return core.Hints({}, {"role": ("heading",), "style": ("line-through",)})
+
+
+def _marked_by_attributes(page: Page) -> list[int]:
+    """Return the elements that are headings or struck through by their attributes."""
+    nodes = page.nodes
+    return [index for index in hinted(nodes, _attribute_hints) if nodes.tags[index] is not TEXT]
+
+
+def text_styles(page: Page) -> list[str]:
     """Return the style of each node: its own or the inherited one, whichever is stronger."""
-    styles = [""] * len(nodes)
-    for index in nodes.tagged(_STYLED):
-        own, above = _STYLES[nodes.tags[index]], styles[index]
-        if _STRENGTH.index(own) > _STRENGTH.index(above):
+    nodes, styles = page.nodes, [""] * len(page.nodes)
+    own = {index: _STYLES[nodes.tags[index]] for index in nodes.tagged(_STYLED)}
+    for index in page.once(_marked_by_attributes):
+        if _STRUCK.search(nodes.elements[index].get("style", "")):
+            own.setdefault(index, "del")
+    for index, style in sorted(own.items()):
+        if _STRENGTH.index(style) > _STRENGTH.index(styles[index]):
             end = nodes.ends[index]
-            styles[index:end] = [own] * (end - index)
+            styles[index:end] = [style] * (end - index)
     return styles
 
 
@@ -341,17 +373,20 @@ def heading_levels(page: Page) -> list[int]:
     """
     nodes = page.nodes
     levels = [0] * len(nodes)
-    if not (headings := nodes.tagged(_HEADING_TAGS)):
+    headings = {index: _HEADINGS[nodes.tags[index]] for index in nodes.tagged(_HEADING_TAGS)}
+    for index in page.once(_marked_by_attributes):
+        if nodes.elements[index].get("role") == "heading" and nodes.tags[index] not in INLINE:
+            written = nodes.elements[index].get("aria-level", "").strip()
+            headings.setdefault(index, int(written) if written in _LEVELS else 2)
+    if not headings:
         return levels
     until = list(accumulate(map(len, nodes.texts), initial=0))
-    title = _letters(page.title) if "h1" in nodes.tags else ""
-    for index in headings:
-        level, end = _HEADINGS[nodes.tags[index]], nodes.ends[index]
-        if until[end] - until[index] > MAX_HEADING_CHARACTERS:
-            continue
-        if level == 1 and not _is_title(_letters("".join(nodes.texts[index:end])), title):
-            level = 2
-        levels[index:end] = [level] * (end - index)
+    title = _letters(page.title) if 1 in headings.values() else ""
+    for index, level in sorted(headings.items()):
+        end = nodes.ends[index]
+        if until[end] - until[index] <= MAX_HEADING_CHARACTERS:
+            is_second = level == 1 and not _is_title(_letters("".join(nodes.texts[index:end])), title)
+            levels[index:end] = [2 if is_second else level] * (end - index)
     return levels
 
 

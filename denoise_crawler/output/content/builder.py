@@ -16,6 +16,7 @@ from denoise_crawler.output.content.blocks import (
     Paragraph,
     Picture,
     Rule,
+    TaskBox,
     Text,
     heading_levels,
     paragraphs,
@@ -28,11 +29,18 @@ from denoise_crawler.output.content.elements import Gathering, OpenElement, begi
 from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
-from denoise_crawler.output.content.pictures import any_size, is_embedded, is_picture, picture_of
+from denoise_crawler.output.content.pictures import (
+    PICTURES,
+    any_size,
+    is_embedded,
+    is_picture,
+    picture_of,
+    picture_without_scripts,
+)
 from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
 from denoise_crawler.output.inline import WordJoiner, text_of
-from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of
 from denoise_crawler.records import FoundRecord
@@ -78,12 +86,14 @@ class Builder(Gathering):
         self._level = 0  # of its heading
         self._joints, self._math_page = WordJoiner(page.nodes), page.once(loads_math)
         self._with_links, self._links = links, Links(page)
-        self._styles, self._levels = text_styles(page.nodes), heading_levels(page)
+        self._styles, self._levels = text_styles(page), heading_levels(page)
         self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
-        self._labels = {label for note, label in self.footnotes.notes.items() if self.belongs.stays(note)}
+        notes = self.footnotes.notes | self.footnotes.parted
+        self._labels = {label for note, label in notes.items() if self.belongs.stays(note)}
         self._formulas = page.once(formulas_of)
         self._whole: dict[int, Callable[[int], None]] = {
             **dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote),
+            **dict.fromkeys(self.footnotes.parted, self._part_footnote),
             **dict.fromkeys(self.footnotes.marks, self._add_mark),
             **dict.fromkeys(self._formulas.elements, self._add_formula),
         }
@@ -117,8 +127,10 @@ class Builder(Gathering):
         elif (add := self._whole.get(index)) is not None:
             add(index)
             self.skip(index)
-        elif tag == "img":
-            self._add_picture(index)
+        elif tag in PICTURES:
+            self._add_picture(index, self.nodes.elements[index])
+        elif tag == "input":
+            self._add_task_box(index)
         elif tag == "br":
             self.pieces.append(LineBreak())
             self._joints.new_line()
@@ -133,6 +145,11 @@ class Builder(Gathering):
         above = self.open[-1]
         self.open.append(OpenElement(index, self.nodes.ends[index], above.blocks, above.holder))
         begin_element(self, index, tag)
+        end = self.nodes.ends[index]
+        if end == index + 1 or (tag == "figure" and PICTURES.isdisjoint(self.nodes.tags[index:end])):
+            picture = picture_without_scripts(self.nodes.elements[index])
+            if picture is not None:
+                self._add_picture(index, picture)
 
     def _close(self, index: int, keep: int = -1) -> None:
         """Close what ends at or before node ``index``, but for what node ``keep`` stands in."""
@@ -141,6 +158,7 @@ class Builder(Gathering):
             closed = self.open.pop()
             if closed.attach is not None:
                 self.depth -= 1
+                self.pieces = []
                 closed.attach(self.blocks, closed.blocks)
 
     def end_line(self) -> None:
@@ -148,7 +166,8 @@ class Builder(Gathering):
         pieces, self.pieces = self.pieces, []
         level, self._level = self._level, 0
         self._joints.new_line()
-        if not pieces:
+        if all(isinstance(piece, TaskBox) for piece in pieces):
+            self.pieces = pieces  # for the text that follows
             return
         for content in paragraphs(with_formulas(pieces, math_page=self._math_page)):
             self.blocks.extend(self._blocks_of(content, level))
@@ -203,6 +222,11 @@ class Builder(Gathering):
         if self.belongs.stays(index) and label in self._labels:
             self._add_piece(FootnoteMark(label), index)
 
+    def _part_footnote(self, index: int) -> None:
+        """Begin a further note in the element of another one; what follows is its content."""
+        self.end_line()
+        self.blocks.append(Footnote(self.footnotes.parted[index], []))
+
     def _add_sidenote(self, index: int) -> None:
         """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""
         before, self.pieces = self.pieces, []
@@ -245,12 +269,22 @@ class Builder(Gathering):
                 self._joints.gap()
                 self.pieces.append(place.formula)
 
-    def _add_picture(self, index: int) -> None:
+    def _add_task_box(self, index: int) -> None:
+        """Add the box of a task, with which an item of a list begins."""
+        holder, box = self.open[-1].holder, self.nodes.elements[index]
+        if box.get("type", "").lower() != "checkbox" or holder < 0 or self.nodes.tags[holder] != "li":
+            return
+        is_task = box.get("disabled") is not None or "task" in self.nodes.elements[holder].get("class", "")
+        is_first = not self.blocks and not any(isinstance(one, Text) and one.text.strip() for one in self.pieces)
+        if is_task and is_first and self.belongs(index):
+            self.pieces.append(TaskBox(box.get("checked") is not None))
+
+    def _add_picture(self, index: int, element: Element) -> None:
         self._joints.gap()
         if not self.with_pictures or not self.belongs(index):
             return
         link = self._links.address(self.nodes.links[index]) if self._with_links else ""
-        picture = picture_of(self.page, self.nodes.elements[index], link)
+        picture = picture_of(self.page, element, link)
         if picture is not None and picture.address != self._last_picture and not self._is_advertised(picture):
             self._last_picture = picture.address
             self._add_piece(picture, index)

@@ -18,11 +18,13 @@ _ROWS = frozenset({"div", "li", "tr", "p"})
 _LEFT_OUT = frozenset(
     {"script", "style", "template", "noscript", "button", "svg", "select", "input", "textarea", "figcaption"}
 )
-_GUTTER = re.compile(
-    rf"(?:^|\s)(?:{LINE_NUMBER_NAMES}|margin-view-overlays|copy|copy-?\S*|\S+-copy|\S*copy-?(?:button|btn)|btn-(?:copy|clipboard)"
-    r"|clipboard\S*|code-block-?header)(?:\s|$)",
-    re.IGNORECASE,
+_NUMBERS_NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)", re.IGNORECASE)
+# How the classes of buttons and headers beside code begin and end.
+_CONTROL_BEGINS = (
+    *("copy", "clipboard", "btn-copy", "btn-clipboard", "hljs-button", "code-block-header", "code-blockheader"),
+    *("code-block-extension-header", "margin-view-overlays"),
 )
+_CONTROL_ENDS = ("-copy", "copybutton", "copy-button", "copybtn", "copy-btn")
 _LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|view-line|cl|cm-line|react-code-line|token-line|ec-line|hljs-line|CodeMirror-line)(?:\s|$)"
 )
@@ -64,9 +66,14 @@ def _text_of(block: _Element) -> str:
         element for element in block.iterdescendants("*") if element.tag in _LEFT_OUT or _is_gutter(element)
     }
     rows = _rows_of(block, gutters)
-    gutters |= _row_numbers(rows)
+    gutters |= _row_numbers(rows) | _numbered_spans(block)
     text, starts = _CodeLines(block), list[int]()
-    holders = {row.getparent() for row in rows}
+    # what holds nothing but rows: white space between these is none of the code
+    holders = {
+        holder
+        for holder in {row.getparent() for row in rows}
+        if holder is not None and all(child in rows or child in gutters for child in holder.iterchildren("*"))
+    }
     walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         if event == "start" and element in gutters:
@@ -150,16 +157,30 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
 
 
 def _is_gutter(element: _Element) -> bool:
-    classes = element.get("class")
-    if classes and _GUTTER.search(classes):
+    """Return True if an element beside code holds numbers of lines, or is a button or a header."""
+    classes = element.get("class", "")
+    names = classes.lower().split()
+    if any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names):
         return True
+    is_named = _NUMBERS_NAMED.search(classes) is not None
     hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
-    if not (hidden or element.tag == "td"):
+    if not (is_named or hidden or element.tag == "td"):
         return False
-    text = "".join(map(str, element.itertext("*")))
-    if _LINE_NUMBERS.fullmatch(text.strip()) is None:
+    text = "".join(map(str, element.itertext("*"))).strip()
+    if is_named:
+        return not any(map(str.isalpha, text))  # a list of numbered lines may have the same name as their numbers
+    if _LINE_NUMBERS.fullmatch(text) is None:
         return False
     return hidden or (element.getnext() is not None and element.getprevious() is None)
+
+
+def _numbered_spans(block: _Element) -> set[_Element]:
+    """Return the elements of a block that number its lines one by one in a style of their own."""
+    spans = [span for span in block.iterdescendants("span") if span.get("style") and _holds_number(span)]
+    numbers = [int("".join(map(str, span.itertext("*"))).strip(" .:|\n\t")) for span in spans]
+    lines = "".join(map(str, block.itertext("*"))).strip("\n").count("\n") + 1
+    rising = len(spans) > 1 and numbers == list(range(1, len(spans) + 1))
+    return set(spans) if rising and len(spans) >= MIN_NUMBERED_SHARE * lines else set()
 
 
 def _holds_number(element: _Element) -> bool:
@@ -184,7 +205,7 @@ _CLASSES = [
     )
 ]
 _NO_LANGUAGE = frozenset(
-    {"none", "plain", "plaintext", "text", "txt", "raw", "nohighlight", "no-highlight", "default", "auto"}
+    {"id", "none", "plain", "plaintext", "text", "txt", "raw", "nohighlight", "no-highlight", "default", "auto"}
     | {"output", "highlight", "hljs", "code", "source", "block", "container", "box", "wrap", "wrapper", "copyable"}
     | {"numbers", "linenums", "notranslate", "prettyprinted", "is-loaded", "tab-size", "undefined", "unknown"}
 )
@@ -228,6 +249,7 @@ def _checked(name: str) -> str:
     return name if valid and name not in _NO_LANGUAGE and not name.startswith(("line", "highlight")) else ""
 
 
+PREFORMATTED = frozenset({"pre", "xmp", "listing"})
 MIN_KEPT_SHARE = 0.5  # of the characters of a block; with less kept it goes
 _IN_CODE = INLINE | frozenset(
     {"br", "div", "ol", "ul", "li", "table", "tbody", "thead", "tr", "td", "th", "button", "svg", "p", "pre"}
@@ -256,7 +278,7 @@ def is_verse(element: _Element) -> bool:
 def is_code(nodes: Nodes, index: int) -> bool:
     """Return True if an element is a block of code: a ``pre``, or what a highlighter makes of one."""
     element, tag = nodes.elements[index], nodes.tags[index]
-    if tag == "pre":
+    if tag in PREFORMATTED:
         below = range(index + 1, nodes.ends[index])
         return not is_verse(element) and all(nodes.tags[one] in _IN_CODE for one in below)
     classes = element.get("class", "")

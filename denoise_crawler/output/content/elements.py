@@ -18,7 +18,14 @@ from denoise_crawler.output.content.blocks import (
     Rule,
     Text,
 )
-from denoise_crawler.output.content.code import MIN_KEPT_SHARE, code_of, is_code, is_verse, kept_share
+from denoise_crawler.output.content.code import (
+    MIN_KEPT_SHARE,
+    PREFORMATTED,
+    code_of,
+    is_code,
+    is_verse,
+    kept_share,
+)
 from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
 from denoise_crawler.output.content.nested import (
@@ -128,7 +135,7 @@ def begin_element(content: Gathering, index: int, tag: str) -> None:
     if index in content.posts.holders:
         return
     if (label := content.footnotes.notes.get(index)) is not None:
-        _gather_one(content, index, lambda blocks: Footnote(label, blocks))
+        content.gather(index, lambda around, blocks: around.extend(_parted_notes(label, blocks)))
     elif (begin := _BEGIN.get(tag)) is not None:
         begin(content, index)
     else:
@@ -163,13 +170,27 @@ def _gather_one(content: Gathering, index: int, make: Callable[[list[Block]], Bl
     content.gather(index, lambda around, blocks: around.extend([make(blocks)] if blocks else []))
 
 
+def _parted_notes(label: str, blocks: list[Block]) -> list[Block]:
+    """Return the notes that stand in one element: each empty one among its blocks begins a further note."""
+    notes = [Footnote(label, [])]
+    for block in blocks:
+        if isinstance(block, Footnote) and not block.content:
+            notes.append(block)
+        else:
+            notes[-1].content.append(block)
+    return [note for note in notes if note.content]
+
+
 def _begin_list(content: Gathering, index: int) -> None:
+    outer = content.lists.innermost(index)
     content.lists.open(index)
+    if outer >= 0 and content.nodes.parents[index] == outer:
+        content.gather(index, lambda around, blocks: content.lists.add_inner(outer, blocks, around))
 
 
 def _begin_item(content: Gathering, index: int) -> None:
     of_list = content.lists.innermost(index)
-    content.gather(index, lambda around, blocks: content.lists.add(of_list, blocks, around))
+    content.gather(index, lambda around, blocks: content.lists.add(of_list, index, blocks, around))
 
 
 def _begin_quote(content: Gathering, index: int) -> None:
@@ -271,7 +292,7 @@ _BEGIN: dict[str, Callable[[Gathering, int], None]] = {
     "li": _begin_item,
     "blockquote": _begin_quote,
     "hr": _add_rule,
-    "pre": _begin_preformatted,
+    **dict.fromkeys(PREFORMATTED, _begin_preformatted),
     "table": _begin_table,
     **dict.fromkeys(("td", "th"), _begin_cell),
     "caption": _begin_table_caption,

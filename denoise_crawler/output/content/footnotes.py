@@ -11,9 +11,8 @@ from typing import Any
 
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Inline, Text, block_around
-from denoise_crawler.output.content.formulas import hinted
-from denoise_crawler.output.content.nested import first_number
+from denoise_crawler.output.content.blocks import Inline, Text, block_around, hinted
+from denoise_crawler.output.content.nested import whole_number
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
 
@@ -36,12 +35,14 @@ class Footnotes:
     """The footnotes of a page.
 
     ``marks`` maps the node of a reference to its label, ``notes`` the node of a note to its label, ``sidenotes``
-    that of a note beside the text. ``left_out`` are the nodes of the labels in notes and of their links back.
+    that of a note beside the text. ``parted`` maps a raised label that begins a further note, behind a line break
+    in the element of another one. ``left_out`` are the nodes of the labels in notes and of their links back.
     """
 
     marks: dict[int, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
     sidenotes: dict[int, str] = field(default_factory=dict)
+    parted: dict[int, str] = field(default_factory=dict)
     left_out: set[int] = field(default_factory=set)
 
 
@@ -197,18 +198,26 @@ def _add_bare(nodes: Nodes, until: list[int], footnotes: Footnotes) -> None:
     if not raised or len(raised) > MAX_RAISED:
         return
     signs: dict[int, int] = {}  # by note, the node of its label
+    behind_break: dict[int, int] = {}  # by the node of a label, the note that it parts
     labels = dict(_items_beside(nodes))
     for index, label in raised:
         block = block_around(nodes, index)
         if until[block] < until[index]:
-            if _BEFORE_A_MARK.search(_text_before(nodes, index)):
+            if block in signs and nodes.tags[index - 1] == "br":
+                behind_break[index] = block
+            elif _BEFORE_A_MARK.search(_text_before(nodes, index)):
                 footnotes.marks[index] = label
         elif nodes.tags[block] in _BARE_NOTE_HOLDERS and until[nodes.ends[block]] > until[nodes.ends[index]]:
             labels.setdefault(block, label)
             signs.setdefault(block, index)
     first = {label: mark for mark, label in reversed(footnotes.marks.items())}
     marked = {note: label for note, label in labels.items() if first.get(label, note) < note}
+    marks = dict(footnotes.marks)
     _tie(nodes, marked, footnotes)
+    for index, label in raised:
+        if behind_break.get(index) in footnotes.notes and label not in footnotes.notes.values():
+            footnotes.parted[index] = label
+            footnotes.marks |= {mark: name for mark, name in marks.items() if name == label and mark < index}
     footnotes.left_out |= {signs[note] for note in footnotes.notes if note in signs}
 
 
@@ -227,7 +236,7 @@ def _items_beside(nodes: Nodes) -> Iterator[tuple[int, str]]:
     for index, tag in enumerate(nodes.tags):
         if tag == "ol" and nodes.tags[nodes.parents[index]] == "aside":
             items = (child for child in nodes.children(index) if nodes.tags[child] == "li")
-            for number, item in enumerate(items, first_number(nodes.elements[index])):
+            for number, item in enumerate(items, whole_number(nodes.elements[index], "start", 1)):
                 yield item, str(number)
 
 

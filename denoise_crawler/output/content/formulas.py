@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.core import compiled
-from denoise_crawler.output.content.blocks import Formula, Text
+from denoise_crawler.output.content.blocks import Formula, Text, hinted
 from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
@@ -151,13 +148,6 @@ def formulas_of(page: Page) -> Formulas:
             end = nodes.ends[index]
     scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
     found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
-    return found
-
-
-def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
-    """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
-    core = None if nodes.compiled is None else compiled.attributes
-    found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
     return found
 
 

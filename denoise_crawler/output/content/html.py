@@ -26,6 +26,7 @@ from denoise_crawler.output.content.blocks import (
     Quote,
     Rule,
     Table,
+    TaskBox,
     Text,
 )
 from denoise_crawler.output.safe_markup import start_tag
@@ -74,6 +75,8 @@ def _piece(piece: Inline) -> str:
         return "<br>"
     if isinstance(piece, Formula):
         return _wrap("span", rf"\({_text(piece.latex)}\)", ("class", "math inline"))
+    if isinstance(piece, TaskBox):
+        return f'<input type="checkbox" disabled{" checked" * piece.checked}> '
     if isinstance(piece, FootnoteMark):
         return _wrap("sup", _wrap("a", _text(piece.label), ("href", f"#fn-{piece.label}")))
     return _image(piece)

@@ -15,12 +15,13 @@ from denoise_crawler.output.content.blocks import (
     Inline,
     LineBreak,
     Picture,
+    TaskBox,
     Text,
     collapse,
 )
 
-_MARKS = {"strong": "**", "em": "*"}
-_SPECIAL = re.compile(r"[\\`*<~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
+_MARKS = {"strong": "**", "em": "*", "del": "~~"}
+_SPECIAL = re.compile(r"[\\`*~]|<(?![a-zA-Z/!?])|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w]|\Z)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINK_MARKS = ("](", "]:", "][", "[^")
 _LINE_START = re.compile(r"(?:#{1,6}|[-+])(?= |\Z)|>|[-:|][-:| ]*\Z|=+\Z|\[(?:[ xX]|!\w+)\](?!\()")
@@ -61,7 +62,8 @@ def render_lines(content: Sequence[Inline]) -> list[str]:
             lines.append([])
         else:
             lines[-1].append(piece)
-    written = [escape_line_start(render_line(line, dollars=dollars)) for line in lines if line]
+    rendered = [(line[0], render_line(line, dollars=dollars)) for line in lines if line]
+    written = [text if isinstance(first, TaskBox) else escape_line_start(text) for first, text in rendered]
     return [*(f"{line}\\" for line in written[:-1]), *written[-1:]]
 
 
@@ -83,7 +85,8 @@ def escape_markdown(text: str, *, dollars: bool = False, brackets: bool = True) 
         >>> print(escape_markdown("2 * 3 [sic]"))
         2 \* 3 \[sic\]
     """
-    escaped = _SPECIAL.sub(r"\\\g<0>", text)
+    # some readers pass a backslash and the tag behind it through: they would show markup that the text only names
+    escaped = _TAG.sub("&lt;", _SPECIAL.sub(r"\\\g<0>", text))
     escaped = _BRACKETS.sub(r"\\\g<0>", escaped) if brackets else escaped
     return escaped.replace("$", "\\$") if dollars else escaped
 
@@ -150,6 +153,8 @@ def _run(piece: Inline) -> _Run:
         return _Run(picture_markup(piece), "", "markup")
     if isinstance(piece, Formula):
         return _Run(f"${safe_latex(piece.latex)}$", "", "markup")
+    if isinstance(piece, TaskBox):
+        return _Run(f"[{'x' if piece.checked else ' '}] ", "", "markup")
     if isinstance(piece, FootnoteMark):
         return _Run(f"[^{footnote_name(piece.label)}]", "", "markup")
     return _Run(" ")

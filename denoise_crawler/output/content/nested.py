@@ -90,26 +90,42 @@ class Lists:
             self._open.pop()
         return self._open[-1] if self._open else -1
 
-    def add(self, of_list: int, item: list[Block], to: list[Block]) -> None:
-        """Add an item, unless it is empty, to its list at the end of ``to``, or to a new one."""
+    def add(self, of_list: int, index: int, item: list[Block], to: list[Block]) -> None:
+        """Add the item at node ``index``, unless it is empty, to its list at the end of ``to`` or a new one."""
         if not item:
             return
-        number = self._numbers.get(of_list) or (first_number(self._nodes.elements[of_list]) if of_list >= 0 else 1)
-        self._numbers[of_list] = number + 1
+        number, step = self._number_of(of_list, index)
+        self._numbers[of_list] = number + step
+        ordered = of_list >= 0 and self._nodes.tags[of_list] == "ol"
         written = self._written.get(of_list)
-        if written is not None and to and to[-1] is written:
+        follows = written is not None and (not ordered or number == written.start + len(written.items))
+        if written is not None and follows and to and to[-1] is written:
             written.items.append(item)
             return
-        ordered = of_list >= 0 and self._nodes.tags[of_list] == "ol"
         self._written[of_list] = List([item], ordered, number if ordered else 1)
         to.append(self._written[of_list])
 
+    def add_inner(self, of_list: int, inner: list[Block], to: list[Block]) -> None:
+        """Add what stands in the list ``of_list`` but in no item of it, as a list does, to the item before it."""
+        written = self._written.get(of_list)
+        (written.items[-1] if written is not None and to and to[-1] is written else to).extend(inner)
 
-def first_number(of_list: _Element) -> int:
-    """Return the number of a list's first item."""
-    value = of_list.get("start", "1").strip()
+    def _number_of(self, of_list: int, index: int) -> tuple[int, int]:
+        """Return the number of an item, and what the next has more."""
+        element = self._nodes.elements[of_list] if of_list >= 0 else None
+        is_reversed = element is not None and element.get("reversed") is not None
+        number = self._numbers.get(of_list)
+        if number is None:
+            items = 0 if element is None or not is_reversed else sum(1 for _ in element.iterchildren("li"))
+            number = 1 if element is None else whole_number(element, "start", max(items, 1))
+        return whole_number(self._nodes.elements[index], "value", number), -1 if is_reversed else 1
+
+
+def whole_number(element: _Element, name: str, otherwise: int) -> int:
+    """Return the number that an attribute holds, which numbers an item of a list."""
+    value = element.get(name, "").strip()
     valid = value.isascii() and value.isdecimal() and int(value[:10]) < _MAX_FIRST_NUMBER
-    return int(value) if valid else 1
+    return int(value) if valid else otherwise
 
 
 @dataclass(slots=True)

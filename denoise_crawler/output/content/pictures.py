@@ -31,6 +31,7 @@ _TRACKER = re.compile(
     re.IGNORECASE,
 )
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
+_PHOTO = re.compile(r"\.(?:jpe?g|png|webp|avif)$", re.IGNORECASE)
 _SIZES = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w+$)|(?<=/)styles/[^/]+/(?:public/)?", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d+)(?:px)?\s*")
 _CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)")
@@ -48,6 +49,14 @@ def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
             alternative = collapse_spaces(element.get("alt", ""))
             return Picture(found, alternative, "" if _file_name(link) == _file_name(found) else link)
     return None
+
+
+def picture_without_scripts(element: _Element) -> _Element | None:
+    """Return the picture that an element without one has for readers without scripts; None if it has none."""
+    stand_in = next(element.iter("noscript"), None)
+    picture = None if stand_in is None else next(stand_in.iter("img"), None)
+    # most others that stand there are trackers
+    return picture if picture is not None and _PHOTO.search(picture.get("src", "").partition("?")[0]) else None
 
 
 def is_decoration(element: _Element) -> bool:
@@ -134,7 +143,10 @@ def largest(candidates: str) -> str:
     return best
 
 
-EMBEDS = frozenset({"iframe", "embed", "video", "audio"})
+_PLAYERS = {"amp-youtube": "data-videoid", "lite-youtube": "videoid", "youtube-video": "videoid"}
+_VIDEO = re.compile(r"[\w-]{11}")
+PICTURES = frozenset({"img", "amp-img"})
+EMBEDS = frozenset({"iframe", "embed", "video", "audio", "amp-iframe", "amp-video", *_PLAYERS})
 _SOURCES = ("src", "data-src", "data-lazy-src", "data-litespeed-src")
 _WATCHED = {
     "https://www.youtube.com/watch?v=": re.compile(
@@ -159,13 +171,15 @@ _HOSTS = re.compile(
 def embed_of(page: Page, element: _Element) -> Embed | None:
     """Return what a frame or a player shows; None if it is not known to be content (an advertisement)."""
     sources = [element.get(name, "") for name in _SOURCES]
+    if (name := _PLAYERS.get(str(element.tag))) and _VIDEO.fullmatch(video := element.get(name, "")):
+        sources.append(f"https://www.youtube.com/watch?v={video}")
     if element.tag in ("video", "audio"):
         sources += [source.get("src", "") for source in element.iter("source")]
     written = next((source.strip() for source in sources if source.strip() not in ("", "about:blank")), "")
     address = safe_url(page.absolute(written)) if written else ""
     if not address.startswith(("http://", "https://")):
         return None
-    if element.tag in ("iframe", "embed") and (not _HOSTS.match(address) or _BUTTON.search(address)):
+    if element.tag in ("iframe", "embed", "amp-iframe") and (not _HOSTS.match(address) or _BUTTON.search(address)):
         return None
     title = element.get("title", "") or element.get("aria-label", "")
     return Embed(_watched(address), collapse_spaces(title)[:200])

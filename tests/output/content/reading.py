@@ -11,7 +11,7 @@ from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 
 URL = "https://example.com/d/"
-READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"])
 
 
 def blocks_of(html: str, noise: list[bool] | None = None, **kept: bool) -> list[Block]:

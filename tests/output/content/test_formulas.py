@@ -181,7 +181,7 @@ def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     assert write_content(page) == "One.\nTwo.\nThree."
 
 
-@pytest.mark.skipif(compiled.declared is None, reason="the Python code looks at each picture")
+@pytest.mark.skipif(compiled.tree is None, reason="the Python code looks at each picture")
 @pytest.mark.parametrize(
     ("address", "may_show"),
     [
