@@ -204,7 +204,7 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
         >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
         >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
         >>> page_records(Page.parse("https://a.example/", html), None, "forum")[1]
-        {'kind': 'post', 'user': 'Bob', 'time': 'May 3, 2024', 'text': 'It is, until six.'}
+        {'kind': 'post', 'user': 'Bob', 'time': '2024-05-03', 'text': 'It is, until six.'}
     """
     from denoise_crawler.records import find_records
 

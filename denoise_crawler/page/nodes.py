@@ -109,7 +109,7 @@ class Nodes:
     ) -> tuple[str, str, int] | None:
         """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
         if self.compiled is not None:
-            found: tuple[str, str, int] | None = self.compiled.tree_of(index, readers)
+            found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
             return found
         if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
             return None
