@@ -21,6 +21,7 @@ from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteRun, SiteState, Store
+from denoise_crawler.store.file import unreadable_store
 from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 EPILOG = help_text(
@@ -113,10 +114,13 @@ def _open_source(name: str) -> Iterator[_Known]:
 
 
 def _read_file(path: Path) -> Iterator[_Known]:
-    with closing(Store(path, read_only=True)) as store:
-        for site, method in store.known():
-            for knowledge in store.knowledge(site, method):
-                yield _Known(site, method, knowledge, store.site(site, method), store.history(site, method))
+    try:
+        with closing(Store(path, read_only=True)) as store:
+            for site, method in store.known():
+                for knowledge in store.knowledge(site, method):
+                    yield _Known(site, method, knowledge, store.site(site, method), store.history(site, method))
+    except sqlite3.Error as error:
+        raise unreadable_store(path, error) from None
 
 
 def _read_shared_store(name: str) -> Iterator[_Known]:

@@ -19,7 +19,7 @@ from denoise_crawler.output.extractors import is_low
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import counted
-from denoise_crawler.rules.unique_selector import selector_of
+from denoise_crawler.rules.selectors import selector_of
 
 with needs("commands"):
     from jinja2 import Environment, FileSystemLoader, StrictUndefined

@@ -4,24 +4,210 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from denoise_crawler.batch.workers import Caller, Task, open_workers, run_in_order
+from denoise_crawler.denoiser import Cleaned, Denoiser
+from denoise_crawler.methods import MethodChoice
+from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.safe_markup import write_below
-from denoise_crawler.report.figures import Chart, PageFigures, RunFigures, SiteFigures, findings
-from denoise_crawler.report.rendering import render_page
-from denoise_crawler.report.site_writer import Frame, Place, SampledSites, SiteWriter, sample_sites
+from denoise_crawler.page import Page
+from denoise_crawler.page.text import hash64
+from denoise_crawler.report.charts import over_time
+from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data, tree_html
+from denoise_crawler.report.figures import (
+    Chart,
+    PageFigures,
+    RunFigures,
+    SiteFigures,
+    Sizes,
+    findings,
+    learning_chart,
+    learning_curve,
+    page_chart,
+)
+from denoise_crawler.report.rendering import PageView, page_view, render_page
+from denoise_crawler.store import Store
+from denoise_crawler.store.shared import StoredKnowledge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from denoise_crawler.methods import MethodChoice
-    from denoise_crawler.report.site_writer import SitedPages
     from denoise_crawler.store import Store, StoredSite
+
+
+# --- the first reading of the pages: it learns their sites and keeps a sample of each
+
+SitedPages = Iterable[tuple[str, str, str | bytes]]  # site, url, html
+
+
+@dataclass(slots=True)
+class SampledSites:
+    """What is known of the sites, the number of pages of each, samples of the first sites."""
+
+    known: InMemoryKnowledge
+    pages: dict[str, int] = field(default_factory=dict)
+    samples: dict[str, SiteSample] = field(default_factory=dict)
+
+
+def sample_sites(
+    pages: SitedPages, choice: MethodChoice, *, sites: int, store: Store | None = None
+) -> SampledSites:
+    """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
+    found = SampledSites(InMemoryKnowledge())
+    denoiser = Denoiser(choice, knowledge=found.known)
+    known, key = set(store.known()) if store is not None else set(), choice.key
+    for site, url, html in pages:
+        found.pages[site] = found.pages.get(site, 0) + 1
+        if site in found.samples or len(found.samples) < sites:
+            found.samples.setdefault(site, SiteSample()).add(url, html)
+        if (site, key) in known or not denoiser.learns:
+            continue
+        try:
+            denoiser.learn(Page.parse(url, html, site=site))
+        except Exception:  # noqa: S112 - judging will fail as well, and counts it
+            continue
+    denoiser.save()
+    return found
+
+
+_NOTHING = PageView("", [])
+_MAX_TITLE_CHARACTERS = 300
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}")
+_MAX_LINES, _SHORT_LINE = 2_000, 15  # of a text that are compared with other pages; characters
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands in the report: the folder and title of its site, its position, of how many shown."""
+
+    folder: str
+    site: str
+    position: int
+    of: int
+
+    def file(self, position: int) -> str | None:
+        """Return the file of the page at ``position``, None if there is none."""
+        return f"page-{position:03}.html" if 0 < position <= self.of else None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What all processes of a report know.
+
+    Args:
+        folder: The folder of the report.
+        run: The run's method, version and time.
+        choice: The method.
+        known: The knowledge that was learned for the report, by site.
+        store: The file of a crawl, which knows other sites.
+        nodes: The nodes shown of a style tree.
+        remote: Whether painted pages may fetch their pictures and style sheets.
+
+    """
+
+    folder: Path
+    run: RunFigures
+    choice: MethodChoice
+    known: Mapping[str, bytes]
+    store: Path | None
+    nodes: int
+    remote: bool
+
+
+class SiteWriter:
+    """Judges pages and writes them, and what else the report has of their sites."""
+
+    def __init__(self, frame: Frame, _: int = 0) -> None:
+        self._frame = frame
+        self._store = None if frame.store is None else Store(frame.store, read_only=True)
+        stored = None if self._store is None else StoredKnowledge(self._store, frame.choice)
+        self._denoiser = Denoiser(frame.choice, knowledge=InMemoryKnowledge(frame.known, below=stored))
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            self._store.close()
+
+    def judge(self, site: str, url: str, html: str | bytes, place: Place | None) -> PageFigures:
+        """Judge a page and write it, if it has a place; return its figures."""
+        size = len(html) if isinstance(html, bytes) else len(html.encode("utf-8", "replace"))
+        figures, view, language = PageFigures(url, url, Sizes(html_bytes=size)), _NOTHING, None
+        try:
+            page = Page.parse(url, html, site=site)
+            cleaned = self._denoiser.clean(page)
+            _measure(figures, cleaned)
+            if place is not None:
+                view = page_view(cleaned, remote=self._frame.remote, known=self._known(site))
+                figures.doubts, language = view.doubts, page.language
+        except Exception as error:  # whatever it is, the other pages go on
+            view, figures.error = _NOTHING, f"{type(error).__name__}: {error}"[:200]
+        if place is not None:
+            figures.file = place.file(place.position)
+            self._write_page(figures, view, language, place)
+        return figures
+
+    def write_site(self, site: SiteFigures, sample: SiteSample | None) -> SiteFigures:
+        """Write the tree and the page of a site; return its figures, with those of its knowledge."""
+        site.pages_known = self._known(site.name) or 0
+        self._write_tree(site, sample)
+        if sample is not None and not (self._store and site.known_by):
+            site.curve = learning_curve(list(sample.pages()), self._frame.choice, site.name)
+        runs = self._store.history(site.name, self._frame.choice.key) if self._store else []
+        charts = [over_time(runs), learning_chart(site), page_chart(site)]
+        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts)
+        return site
+
+    def _known(self, site: str) -> int | None:
+        return self._denoiser.method_for(site).pages_known if self._denoiser.learns else None
+
+    def _write_page(self, figures: PageFigures, view: PageView, language: str | None, place: Place) -> None:
+        name, known = f"{place.folder}/{figures.file}", language and _LANGUAGE.fullmatch(language)
+        shown = {"page": figures, "language": language if known else None, "view": view, "place": place}
+        self._write(name, "page.html", scripts=["page.js"], **shown)
+
+    def _write_tree(self, site: SiteFigures, sample: SiteSample | None) -> None:
+        sample = sample or SiteSample()
+        tree, note = style_tree_of(site.name, sample, self._frame.choice, self._store)
+        if tree is None:
+            site.tree_note = note
+            return
+        files = {page.url: page for page in site.shown if not page.skipped and not page.error}
+        sampled = {url: html for url, html in sample.pages() if url in files}
+        pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
+        data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
+        shown = [files[page.url] for page in pages]
+        links = [{"title": page.title or page.url, "file": page.file} for page in shown]
+        site.tree_nodes = len(data.parents)
+        html = tree_html(data, site.title, self._frame.run, links, note, home="../index.html")
+        write_below(self._frame.folder, f"{site.folder}/tree.html", html)
+
+    def _write(self, name: str, template: str, **values: Any) -> None:
+        html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)
+        write_below(self._frame.folder, name, html)
+
+
+def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
+    """Fill in the figures of a page."""
+    clean, sizes = cleaned.clean_page, figures.sizes
+    sizes.visible, sizes.kept = cleaned.visible, cleaned.kept
+    text = str(clean.text)  # blocks as JSON
+    sizes.text_bytes = len(text.encode("utf-8", "replace"))
+    figures.title, figures.skipped = clean.title[:_MAX_TITLE_CHARACTERS], cleaned.page.skipped
+    figures.guarded, figures.confidence, figures.page_type = cleaned.guarded, clean.confidence, clean.page_type
+    figures.language, figures.date = (clean.language or "").split("-")[0].lower() or None, clean.date
+    # the same in each process, as hash() is not
+    figures.lines = [hash64(line) for line in text.splitlines()[:_MAX_LINES] if len(line) > _SHORT_LINE]
+
+
+# --- --before
 
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000

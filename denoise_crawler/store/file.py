@@ -103,14 +103,18 @@ def open_read_only(path: Path) -> sqlite3.Connection:
         if not path.stat().st_size:
             raise sqlite3.DatabaseError("it is empty")
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
-        _check_version(db)
+        if not _check_version(db):
+            raise sqlite3.DatabaseError("its tables are not those of a store")
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
-        raise StoreError(
-            f"{path} cannot be read as a store: {error}. Move it away or name another file."
-        ) from None
+        raise unreadable_store(path, error) from None
     return db
+
+
+def unreadable_store(path: Path, error: Exception) -> StoreError:
+    """Return the error for a file that cannot be read as a store."""
+    return StoreError(f"{path} cannot be read as a store: {error}. Move it away or name another file.")
 
 
 def unusable_store(path: Path, error: Exception) -> StoreError:
@@ -181,8 +185,8 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.05)
 
 
-def _check_version(db: sqlite3.Connection) -> None:
-    """Raise sqlite3.DatabaseError unless the database is new or a store of this version.
+def _check_version(db: sqlite3.Connection) -> bool:
+    """Return True if the database is a store of this version, False if new; else raise sqlite3.DatabaseError.
 
     One transaction reads all: another process may be creating the store at this moment.
     """
@@ -196,6 +200,7 @@ def _check_version(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError("it is the database of another program")
     if tables and version != VERSION:
         raise _UnknownVersionError(f"it has version {version}, this release reads version {VERSION}")
+    return bool(tables)
 
 
 def _create_tables(db: sqlite3.Connection) -> None:

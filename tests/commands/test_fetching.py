@@ -15,7 +15,7 @@ import pytest
 
 from denoise_crawler.commands import fetching
 from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
-from denoise_crawler.contrib.robot_fetcher import RobotFetcher
+from denoise_crawler.contrib.mcp import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 

@@ -12,6 +12,7 @@ from denoise_crawler import Page
 from denoise_crawler.commands.page_command import run
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.output.writing import Writing
+from denoise_crawler.page.page import MAX_ELEMENTS
 from examples.demo_site.replies import article_path, articles
 from examples.demo_site.server import DemoServer
 from tests.example_files import BASE, SITE, write_examples
@@ -31,7 +32,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "story.html").write_text(STORY)
     (made / "empty.html").write_text("")
     (made / "framed.html").write_text("<frameset><frame src=/menu></frameset>")
-    (made / "large.html").write_text("<p>a" * 50_000)
+    (made / "large.html").write_text("<p>a" * (MAX_ELEMENTS + 1))
     (made / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     (made / "notes.txt").write_text("Milk and bread.")
     (made / "broken.sqlite").write_text("not a store")

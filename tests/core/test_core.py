@@ -22,12 +22,11 @@ from denoise_crawler.errors import CoreError
 from denoise_crawler.evaluation.gold import read_gold
 from denoise_crawler.methods.fusion import blocks
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.decision import decide
+from denoise_crawler.methods.fusion.decision import decide, parts_of
 from denoise_crawler.methods.fusion.declared import begins, title_overlap
 from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.page_type import page_type_row, traits_of
-from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content import formulas

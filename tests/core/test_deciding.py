@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler import core
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.decision import joint_chances, most_f1, take
+from denoise_crawler.methods.fusion.decision import joint_chances, most_f1, parts_of, take
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.page import Page
 from tests.core.test_known import ROADS, copied
 from tests.strategies import html_pages

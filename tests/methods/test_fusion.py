@@ -13,12 +13,11 @@ from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.decision import most_f1, take
+from denoise_crawler.methods.fusion.decision import most_f1, parts_of, take
 from denoise_crawler.methods.fusion.declared import title_overlap
 from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.names import PLACES, ClassWords, words_of
-from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree

@@ -15,9 +15,8 @@ from denoise_crawler.methods.fusion.blocks import (
     blocks_of,
     units_of,
 )
-from denoise_crawler.methods.fusion.decision import joint_chances, take
+from denoise_crawler.methods.fusion.decision import headings_of, introduced_lists, joint_chances, parts_of, take
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.parts import headings_of, introduced_lists, parts_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.geometry import is_data_table

@@ -82,7 +82,7 @@ def test_the_server_of_a_language_model_unpickles_nothing(folder: Path) -> None:
     pytest.importorskip("mcp")
     code = (
         "import asyncio, sys\nfrom pathlib import Path\n"
-        "from denoise_crawler.contrib.robot_fetcher import RobotFetcher\n"
+        "from denoise_crawler.contrib.mcp import RobotFetcher\n"
         "from denoise_crawler.contrib.mcp import Tools\nfrom denoise_crawler.methods import MethodChoice\n"
         "tools = Tools(RobotFetcher('tests'), MethodChoice('style_tree'), Path('evil.sqlite'))\n"
         f"print(tools.site('{SITE}')['items_waiting'])\n"

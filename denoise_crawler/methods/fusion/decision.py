@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import TAGS, UNITS, blocks_of, units_of
 from denoise_crawler.methods.fusion.features import KEEP, Look, Wishes
-from denoise_crawler.methods.fusion.parts import NO_PARTS, Parts
+from denoise_crawler.page import Page
+from denoise_crawler.page.site import site_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +21,138 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
 
     Flags = NDArray[np.bool_]
+    from denoise_crawler.methods.fusion.blocks import Indices
+
+
+_LISTS = frozenset({"ul", "ol"})
+_PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
+_COLONS = (":", "：")
+_PARAGRAPH = TAGS.index("p")
+MOST_LINKED = 0.5  # of the characters of the paragraph and the list: "See also:" introduces links
+
+
+class Introduced(NamedTuple):
+    """The blocks from ``first`` up to ``last`` (without it) are a list, block ``first - 1`` introduces it."""
+
+    first: int
+    last: int
+
+
+def introduced_lists(page: Page) -> list[Introduced]:
+    """Return the lists of ``page`` behind a paragraph that ends with a colon, in document order.
+
+    Example:
+        >>> from denoise_crawler import Page
+        >>> introduced_lists(Page.parse("https://a.example/", "<p>It has:<ul><li>one<li>two</ul><p>So."))
+        [Introduced(first=1, last=3)]
+    """
+    nodes, blocks = page.nodes, page.once(blocks_of)
+    starts, found = blocks.starts, list[Introduced]()
+    tried = 0
+    for index in nodes.tagged(_LISTS):
+        first = bisect_left(starts, index)
+        if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):
+            continue
+        tried = first  # of lists in each other the outermost decides
+        end = nodes.end_of(index)
+        last = bisect_left(starts, end)
+        is_paragraph = blocks.around.tags[blocks.elements[first - 1]] == _PARAGRAPH
+        if last == first or not is_paragraph or nodes.holds(index, end, _PARTS_OF_PAGES):
+            continue
+        both = slice(first - 1, last)
+        if blocks.linked[both].sum() <= MOST_LINKED * blocks.characters[both].sum():
+            found.append(Introduced(first, last))
+            tried = last
+    return found
+
+
+_TAGS = TAGS.index("h1"), TAGS.index("h3")  # by which h4 and h5 go as well
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+ENTRIES = 3
+
+
+Heading: TypeAlias = "tuple[int, int, int]"
+
+
+def headings_of(page: Page) -> list[Heading]:
+    """Return the headings of ``page`` in document order, without those of no text.
+
+    Each is its first block, that behind its last, and that behind its section, which ends before the next heading
+    of the same level or a higher one. Where ``ENTRIES`` and more are links to other pages of the site, these are
+    left out too: they are entries of a list, and have no section here. A heading that names a source links to
+    another site.
+    """
+    blocks, nodes = page.once(blocks_of), page.nodes
+    around, columns = blocks.around, nodes.columns
+    levels = np.array([_LEVELS.get(name, 0) for name in columns.names], np.int64)
+    elements = around.nodes, around.first, around.last, around.tags
+    headings: list[Heading]
+    own = blocks.characters, blocks.linked
+    headings, linked = loops.deciding.headings(columns.tags, levels, elements, own, _TAGS)
+    if len(linked) < ENTRIES:
+        return headings
+    entries = {number for number in linked if _leads_away(page, blocks.nodes[headings[number][0]])}
+    if len(entries) < ENTRIES:
+        return headings
+    return [heading for number, heading in enumerate(headings) if number not in entries]
+
+
+def _leads_away(page: Page, line: list[int]) -> bool:
+    """Tell whether the first link of a line leads to another page of the site."""
+    nodes = page.nodes
+    link = next((link for link in map(nodes.link_of, line) if link >= 0), -1)
+    if link < 0:
+        return False
+    address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
+    return address != page.url and site_of(address) == page.site
+
+
+INTRODUCTION = "introduction"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The parts of a page.
+
+    ``units`` are rows of kind, first block and that behind the last; ``lists`` of first and last, ``headings`` of
+    these and the end of the section. The chances of the blocks ``silent`` say nothing.
+    """
+
+    units: Indices
+    lists: Indices
+    headings: Indices
+    silent: Indices
+
+    def whole_of(self, block: int) -> str:
+        """Return the name of what a block is judged with, empty if nothing."""
+        for kind, first, last in self.units.tolist():
+            if first <= block < last:
+                return UNITS[kind]
+        return INTRODUCTION if any(first <= block < last for first, last in self.lists.tolist()) else ""
+
+
+def _rows(rows: Sequence[tuple[int, ...]], columns: int) -> Indices:
+    return np.array(rows, np.int64).reshape(-1, columns) if rows else _NONE[columns]
+
+
+_NONE = {columns: np.empty((0, columns), np.int64) for columns in (2, 3)}
+_NO_BLOCKS = np.empty(0, np.int64)
+NO_PARTS = Parts(_NONE[3], _NONE[2], _NONE[3], _NO_BLOCKS)
+
+
+def parts_of(page: Page) -> Parts:
+    """Find what belongs together on ``page``; ask for it by ``page.once``."""
+    units = units_of(page)
+    silent = sorted({block for unit in units for block in unit.silent})
+    return Parts(
+        _rows([(UNITS.index(unit.kind), unit.first, unit.last) for unit in units], 3),
+        _rows(introduced_lists(page), 2),
+        _rows(headings_of(page), 3),
+        np.array(silent, np.int64) if silent else _NO_BLOCKS,
+    )
+
+
+# --- --before
 
 
 @dataclass(eq=False)

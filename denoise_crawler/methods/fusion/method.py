@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.decision import decide
+from denoise_crawler.methods.fusion.decision import decide, parts_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
 from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
-from denoise_crawler.methods.fusion.parts import parts_of
 from denoise_crawler.methods.fusion.reasons import judgement_of
 from denoise_crawler.methods.fusion.records import COMMENT, FIELD, VALUE, product_values, record_fields
 from denoise_crawler.methods.fusion.records import comments as comments_of

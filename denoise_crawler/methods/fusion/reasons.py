@@ -12,8 +12,8 @@ import numpy as np
 
 from denoise_crawler.core import loops
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.methods.fusion.decision import INTRODUCTION
 from denoise_crawler.methods.fusion.names import PLACES, words_of
-from denoise_crawler.methods.fusion.parts import INTRODUCTION
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.declarations import FIELDS

@@ -29,7 +29,7 @@ _MOST_FOLDED = (
     1,
     3,
 )  # pages of a folded style node, in a small tree and in others: more save memory but cost time
-_MAX_NODES = 100_000  # of the pages that are kept in hand while others are added or judged
+_MAX_NODES = 1_000_000  # of the pages that are kept in hand while others are added or judged
 
 
 class NodeImportance(NamedTuple):
@@ -223,11 +223,14 @@ class SiteStyleTree:
         return children
 
     def _nodes_of(self, key: int) -> PageNodes:
-        """Return the nodes of a page of the sample."""
-        if (nodes := self._in_hand.get(key)) is None:
-            nodes = self._in_hand[key] = PageNodes(self._sample[key], self.rules)
-            if sum(map(len, self._in_hand.values())) > _MAX_NODES:
-                self._in_hand = {key: nodes}
+        """Return the nodes of a page of the sample; those used last stay in hand."""
+        nodes = self._in_hand.pop(key, None)
+        if nodes is None:
+            nodes = PageNodes(self._sample[key], self.rules)
+            room = _MAX_NODES - len(nodes)
+            while len(self._in_hand) > max(_MOST_FOLDED) and sum(map(len, self._in_hand.values())) > room:
+                del self._in_hand[next(iter(self._in_hand))]
+        self._in_hand[key] = nodes
         return nodes
 
     def _shape_of(self, page: Page) -> Shape:

@@ -34,7 +34,7 @@ _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg)$", re.IGNORECASE)
 _PHOTO = re.compile(r"\.(?:jpe?g|png|webp|avif)$", re.IGNORECASE)
 _SIZES = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w+$)|(?<=/)styles/[^/]+/(?:public/)?", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d+)(?:px)?\s*")
-_CANDIDATE = re.compile(r"\s*([^\s,]\S*[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)")
+_DESCRIPTOR = re.compile(r"(\d{1,9}(?:\.\d{0,9})?)[wx]")
 
 
 def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
@@ -132,14 +132,13 @@ def largest(candidates: str) -> str:
         >>> largest("a.png 1x, b,c.png 2x"), largest("a.png")
         ('b,c.png', 'a.png')
     """
-    best, best_size = "", 0.0
-    for found in _CANDIDATE.finditer(candidates[:20_000]):
-        try:
-            size = float(found.group(2) or 1)
-        except ValueError:
-            continue
-        if size > best_size:
-            best, best_size = found.group(1), size
+    best, best_size, address = "", 0.0, ""
+    for word in (*candidates[:20_000].split(), ""):
+        size, _, behind = word.partition(",")
+        described = _DESCRIPTOR.fullmatch(size) if address else None
+        if address and (width := float(described[1]) if described else 1.0) > best_size:
+            best, best_size = address, width
+        address = behind if described else word.strip(",")
     return best
 
 

@@ -146,3 +146,8 @@ def test_what_reads_as_a_tag_is_written_as_an_entity_but_in_code(text: str) -> N
 
 def test_a_sign_that_opens_no_tag_is_escaped_as_others_are() -> None:
     assert written("<p>1 &lt; 2") == "1 \\< 2"
+
+
+def test_a_long_set_of_addresses_is_read_once_and_its_largest_is_taken() -> None:
+    one = "b" * 19_000
+    assert written(f"<p>a<p><img srcset='{one} 1x,c.png 2x'>") == "a\n\n![](https://example.com/d/c.png)"
