@@ -103,7 +103,9 @@ def pages(template: str, count: int, site: str = "example.com") -> list[Page]:
     return [
         Page.parse(
             f"https://{site}/{kind}/{number}",
-            template.format(*(f"{THINGS[(number + step) % 10]} {number // 10}" for step in (0, 3, 7)), unique_sentence(number)),
+            template.format(
+                *(f"{THINGS[(number + step) % 10]} {number // 10}" for step in (0, 3, 7)), unique_sentence(number)
+            ),
         )
         for number in range(count)
     ]
