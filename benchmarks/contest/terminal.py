@@ -28,7 +28,7 @@ from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.options import whole_number
 from denoise_crawler.page.text import printable
 
-count = whole_number(1).parse
+count = whole_number(1).of_word
 _CONSOLE_COLUMNS = 100_000
 
 

@@ -171,6 +171,6 @@ class WarmupQueue:
 
 
 _SLOW = (
-    "No pipeline has finished an item of a page for %g seconds. The next page is released all the same: its items may "
-    "overtake those. Otherwise the items of a page wait for those of the page before"
+    "No pipeline has finished an item of a page for %g seconds. The next page is released all the same: its items "
+    "may overtake those. Otherwise the items of a page wait for those of the page before"
 )
