@@ -33,7 +33,7 @@ def without_accents(name: str) -> str:
 
 def is_name(spelling: str) -> bool:
     """Return True if a name is one word that is no other one, as those of two Latin letters are."""
-    if " " in spelling or any(map(str.isdigit, spelling)) or not "" < spelling[:1] < "\uffff":
+    if len(spelling.split()) != 1 or any(map(str.isdigit, spelling)) or not "" < spelling[:1] < "\uffff":
         return False
     if not spelling[0].isalpha():
         return False

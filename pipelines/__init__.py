@@ -1,4 +1,4 @@
-"""The item pipelines: two learn a site and remove its noise, one joins the parts of an article."""
+"""The item pipelines: one learns the page of an item and parks the item, one fills it."""
 
 from denoise_crawler.pipelines.item_pages import DenoisePipeline, StyleTreePipeline
 

@@ -208,7 +208,6 @@ class StyleTreePipeline(_Pipeline):
             return item
         source = self._pages.source_of(item)
         if source is not None and await self._pages.warmup.waits(item, source):
-            await self._pages.warmup.drained(source.page.site)
             raise ParkedItem(source.page.site)
         return item
 

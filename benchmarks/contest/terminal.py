@@ -25,10 +25,10 @@ from benchmarks.contest.tables import Table
 from denoise_crawler.evaluation.gold import GoldPage
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
-from denoise_crawler.output.options import at_least
+from denoise_crawler.output.options import whole_number
 from denoise_crawler.page.text import printable
 
-count = at_least(1)
+count = whole_number(1).of_word
 _CONSOLE_COLUMNS = 100_000
 
 

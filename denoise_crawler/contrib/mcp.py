@@ -141,7 +141,7 @@ def _authority(url: str) -> str:
     return f"{urlsplit(url).scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-# --- --before
+# --- the server
 
 PROGRAM, USER_AGENT = "denoise-crawler-mcp", "denoise-crawler"
 _INSTRUCTIONS = (

@@ -16,21 +16,33 @@ logger = logging.getLogger(__name__)
 
 
 class Gate:
-    """Closed when it is made; whoever waits goes on when it is opened, in the order of arrival."""
+    """Closed when it is made; whoever waits goes on when it is opened, in the order of arrival.
+
+    Attributes:
+        is_open: Whether it was opened.
+    """
 
     def __init__(self) -> None:
         self._waiting: list[Deferred[None]] = []
+        self.is_open = self._is_free = False
 
     async def wait(self) -> None:
-        """Wait until the gate is opened."""
-        turn: Deferred[None] = Deferred()
-        self._waiting.append(turn)
-        await maybe_deferred_to_future(turn)
+        """Wait until the gate is opened, and until those who came before have gone on."""
+        if not self._is_free:
+            turn: Deferred[None] = Deferred()
+            self._waiting.append(turn)
+            await maybe_deferred_to_future(turn)
 
     def open(self) -> None:
         """Let everybody go on."""
-        for turn in self._waiting:
+        self.is_open = True
+        waiting, self._waiting = self._waiting, []
+        for turn in waiting:
             turn.callback(None)
+        if waiting:  # with asyncio they go on a moment later
+            call_later(0, self.open)
+        else:
+            self._is_free = True
 
 
 async def sleep(seconds: float) -> None:

@@ -20,7 +20,7 @@ from denoise_crawler.crawl.settings import (
     is_off,
     is_scrapy_command,
 )
-from denoise_crawler.crawl.source_page import SourcePage, is_opted_out
+from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import MAX_HTML_BYTES
 from denoise_crawler.page.script_pages import has_enough_text
@@ -55,7 +55,6 @@ class WarmupMiddleware:
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass on the requests, and the items that do not wait, cleaned."""
         pages = None if is_opted_out(response) else self._denoiser.pages_of(response)
-        page: SourcePage | None = None
         async for output in result:
             if type(output) is not dict and not is_item(output):
                 if not isinstance(output, scrapy.Request):
@@ -67,8 +66,6 @@ class WarmupMiddleware:
             elif not await self._warmup.waits(output, page := pages.of(output)):
                 for item in self._denoiser.fill_or_drop(output, page):
                     yield item
-        if page is not None:
-            await self._warmup.drained(page.page.site)
 
 
 # --- finds pages whose text is built by JavaScript, counts them (``denoise/script_pages``) and warns once

@@ -6,6 +6,7 @@ Nothing else in the package reads these bytes: whoever can write them can run co
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import Any
 
 import msgspec
@@ -27,6 +28,8 @@ def class_path(kind: type) -> str:
 
 def pack(item: Any) -> bytes:
     """Pickle an item; raise UnparkableError if it cannot be pickled and read back."""
+    if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
+        raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
     try:
         data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
         pickle.loads(data)  # noqa: S301 - some objects are pickled and cannot be read back

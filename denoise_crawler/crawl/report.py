@@ -25,7 +25,7 @@ _PREFIX = "denoise/"
 _MAX_KEYS = 1_000  # of one message
 SKIPPED = ("consent", "empty", "frameset", "too_large")
 _WHY_SKIPPED = {
-    "consent": "it shows nothing but a dialog that asks for consent; send the cookie of who has answered it",
+    "consent": "it shows nothing but a dialog that asks for consent; send a cookie of a session that accepted it",
     "too_large": f"it has more than {MAX_HTML_BYTES:,} bytes of HTML, {MAX_TEXT_BYTES:,} bytes of text, "
     f"{MAX_ELEMENTS:,} tags or {MAX_ATTRIBUTES:,} attributes; to have it cleaned, yield it in parts, an item each "
     "with its own HTML",

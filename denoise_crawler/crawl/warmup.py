@@ -2,19 +2,19 @@
 
 Inside a site there is one order. From the first item that waits, every later item of the site waits behind it. The
 items are released page by page, as they came: those of the next page when the pipelines are done with the page
-before. Items that come meanwhile wait behind them.
+before. A callback whose item comes meanwhile is held until then.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
-from scrapy.utils.defer import deferred_from_coro
 
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.event_loop import Concurrently, Gate, PeriodicTask
@@ -44,7 +44,7 @@ class WarmupQueue:
         self.denoiser = CrawlDenoiser.of(crawler)
         self._report, self._sites = self.denoiser.report, self.denoiser.sites
         self._waiting, self._has_job = self.denoiser.waiting, bool(self.denoiser.settings.job)
-        self._gates: dict[str | None, Gate] = {}  # of the sites that are released now; None: of all
+        self._gates: dict[str | None, Gate] = {}  # of the sites that were released; None: of all
         sent = SentItems(crawler)
         self._send, self.was_released = sent.send, sent.has
         self._pipelines = Concurrently(crawler.settings.getint("CONCURRENT_ITEMS"), PATIENCE_SECONDS)
@@ -62,7 +62,8 @@ class WarmupQueue:
     async def waits(self, item: Any, source: SourcePage | None) -> bool:
         """Learn the page of an item; park the item if it has to wait; return True if it waits.
 
-        The last page of a warm-up waits too. It starts the release, which goes on until nothing of the site waits.
+        The last page of a warm-up waits too. It releases what waits of its site before this returns. Items that
+        come meanwhile are not parked: this returns when it is their turn.
         """
         if source is None:
             return False
@@ -71,14 +72,15 @@ class WarmupQueue:
             if source.has_page and not isinstance(item, self.denoiser.settings.skipped_items):
                 self.denoiser.learn(source)
             site = self._sites.of(source.page.site)
+            await self._wait_for_release(site)
             if self._must_wait(item, source, site):
                 parked = self._waiting.park(item, source)
-                if parked:
-                    site.has_waiting = True
-                    self._start_release(site)
-                else:
-                    await self.drained(site.name)
+                if not parked:
                     await self._release(site, source.origin.key)
+                else:
+                    site.has_waiting = True
+                    if site.is_known:
+                        await self._close_hook.run_before_close(partial(self._release_safely, site))
         except Exception:  # a bug must not cost the item
             self._report.page_failed(source.page.url)
         return parked
@@ -86,23 +88,33 @@ class WarmupQueue:
     def _must_wait(self, item: Any, source: SourcePage, site: Site) -> bool:
         return site.has_waiting or (not site.is_known and self.denoiser.can_fill(item, source))
 
-    async def drained(self, site: str) -> None:
-        """Wait while the items of a site are released: a crawl is as slow as its pipelines."""
-        while gate := self._gates.get(site) or self._gates.get(None):
-            await gate.wait()
+    async def _wait_for_release(self, site: Site) -> None:
+        for gate in (self._gates.get(None), self._gates.get(site.name)):
+            if gate is not None:
+                await gate.wait()
 
     # --- items are released
 
-    def _start_release(self, site: Site) -> None:
-        if site.is_known and not (site.name in self._gates or None in self._gates):
-            deferred_from_coro(self._close_hook.run_before_close(partial(self._release_safely, site)))
-
     async def _release(self, site: Site, origin: bytes | None = None) -> None:
         """Release the items of a site, or of a page of it, unless the crawl stops and they have to stay."""
-        if not site.has_waiting or site.name in self._gates:
-            return
-        if await self._send_pages(site.name, origin):
-            site.has_waiting = origin is not None and self._waiting.count(site.name, inherited=self._has_job) > 0
+        if site.has_waiting and not self._is_releasing(site):
+            with self._closed_gate(site.name):
+                if await self._send_pages(site.name, origin):
+                    left = origin and self._waiting.count(site.name, inherited=self._has_job)
+                    site.has_waiting = bool(left)
+
+    def _is_releasing(self, site: Site) -> bool:
+        gate = self._gates.get(site.name)
+        return gate is not None and not gate.is_open
+
+    @contextmanager
+    def _closed_gate(self, site: str | None) -> Iterator[None]:
+        """Let items of a site that come inside the block wait; then they go on in the order of arrival."""
+        gate = self._gates[site] = Gate()
+        try:
+            yield
+        finally:
+            gate.open()
 
     async def _release_safely(self, site: Site) -> None:
         try:
@@ -126,14 +138,14 @@ class WarmupQueue:
         with self._report.isolate_step("count the sites that are not known"):
             short = [name for name in self._waiting.sites() if not self._sites.of(name).is_known]
             self._report.count("sites_short", len(short))
-        if await self._send_pages(None):
-            for site in self._sites.all():
-                site.has_waiting = False
+        with self._closed_gate(None):
+            if await self._send_pages(None):
+                for site in self._sites.all():
+                    site.has_waiting = False
         await self._pipelines.wait_for_late()
 
     async def _send_pages(self, site: str | None, origin: bytes | None = None) -> bool:
         """Send what waits through the pipelines, a page after the other; return False if some items stay."""
-        gate = self._gates[site] = Gate()
         # In mid-crawl, items that a killed run left stay: this run may fetch their pages again.
         inherited = site is None or self._has_job
         try:
@@ -146,9 +158,6 @@ class WarmupQueue:
         except Exception:  # the crawl must go on and end normally
             self._report.release_failed()
             return False
-        finally:
-            del self._gates[site]
-            gate.open()
 
     def _sending(self, items: Iterator[WaitingItem]) -> Iterator[Awaitable[None]]:
         for item, source in items:
@@ -162,6 +171,6 @@ class WarmupQueue:
 
 
 _SLOW = (
-    "Pipelines end no item of a page for %g seconds: the items of the next page go on meanwhile, and may overtake "
-    "those. The items of a page wait for those of the page before"
+    "No pipeline has finished an item of a page for %g seconds. The next page is released all the same: its items "
+    "may overtake those. Otherwise the items of a page wait for those of the page before"
 )

@@ -185,7 +185,7 @@ class Nodes:
         """Give a node another tag; only before the columns are read."""
         if self.compiled is None:
             self.tags[index] = tag
-        elif hasattr(self.compiled, "rename"):  # a core that was built before has none
+        else:
             self.compiled.rename(index, tag)
 
     def children(self, index: int) -> Iterator[int]:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 # Limits on what we read bound the time and memory of a page: see docs/guarantees.md. Bytes are those of UTF-8.
 MAX_HTML_BYTES = 8_000_000
-MAX_ELEMENTS = 100_000  # counted as "<", before the page is parsed
+MAX_ELEMENTS = 50_000  # counted as "<", before the page is parsed
 MAX_ATTRIBUTES = 100_000
 MAX_TEXT_BYTES = 1_500_000  # without markup, scripts and style sheets
 MAX_DEPTH = 2_000  # lxml drops everything from level 2,048 on

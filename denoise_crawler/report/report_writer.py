@@ -207,7 +207,7 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
     figures.lines = [hash64(line) for line in text.splitlines()[:_MAX_LINES] if len(line) > _SHORT_LINE]
 
 
-# --- --before
+# --- the report of all sites
 
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000

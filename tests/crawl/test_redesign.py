@@ -88,8 +88,14 @@ OLD = """<body class=old><ul class=menu><li>Home<li>News<li>Contact us</ul><div 
 <p>By evening the {1} stood in the square again, beside the {2}, as if nothing had happened.</p></div></body>"""
 NEW = """<body class=new><main><section class=lead><h2>A {0} at last</h2>
 <p>What the {1} could not do in ten years, the {0} did in one long afternoon, to the surprise of all.</p>
-<p>The {2} will follow in spring, when the roads are open and the carpenters have come home.</p></section></main>
+<p>The {2} will follow in spring, when the roads are open and the carpenters have come home.</p>
+<p>{3}</p></section></main>
 <footer><p>All rights reserved by the new owners of this fine paper.</p></footer></body>"""
+
+
+def unique_sentence(number: int) -> str:
+    """Return a sentence that no page with another number has."""
+    return " ".join(f"{thing}{number}" for thing in THINGS).capitalize() + "."
 
 
 def pages(template: str, count: int, site: str = "example.com") -> list[Page]:
@@ -97,7 +103,9 @@ def pages(template: str, count: int, site: str = "example.com") -> list[Page]:
     return [
         Page.parse(
             f"https://{site}/{kind}/{number}",
-            template.format(*(f"{THINGS[(number + step) % 10]} {number // 10}" for step in (0, 3, 7))),
+            template.format(
+                *(f"{THINGS[(number + step) % 10]} {number // 10}" for step in (0, 3, 7)), unique_sentence(number)
+            ),
         )
         for number in range(count)
     ]
@@ -141,8 +149,10 @@ def test_pages_of_a_new_template_are_judged_as_a_fresh_crawl_judges_them(method:
     for page in new:
         fresh.learn(page)
     assert crawled.drifts == 1
-    texts = crawled.texts(crawled.learn(new[11:]))
-    assert texts == [fresh.clean(new[11]).clean_page.text]
+    (text,) = crawled.texts(crawled.learn(new[11:]))
+    assert text == fresh.clean(new[11]).clean_page.text
+    assert "to the surprise of all" in text
+    assert FOOTER not in text
 
 
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])

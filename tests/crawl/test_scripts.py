@@ -365,8 +365,7 @@ def test_items_of_every_kind_are_those_of_the_same_crawl_without_us_and_have_tex
     assert not any(item.pop("text", "") for item in without_us)
     assert Counter(map(str, with_us)) == Counter(map(str, without_us))
     assert all("came back with" in text for text in texts)
-    [told] = [line for line in log.splitlines() if "WARNING" in line and "cannot wait" in line]
-    assert "__main__.Row: item._sa_instance_state is a sqlalchemy.orm.state.InstanceState" in told
+    assert "cannot wait" not in log
 
 
 def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:
@@ -396,9 +395,7 @@ def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_
         "except ValueError as error: print(error)"
     )
     done = run_python("-c", code)
-    assert done.stdout == (
-        "__main__.Product: item is of class __main__.Product, which was typed in: no later run can find it\n"
-    )
+    assert done.stdout == ("__main__.Product: the class was typed in, and no later run can find it\n")
 
 
 @pytest.mark.parametrize("start", ["spawn", "forkserver"])
@@ -411,7 +408,7 @@ def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path
         "class Product:\n"
         "    url: str\n"
         "def child(packed):\n"
-        "    print(unpack(packed) == Product('u'), pack(Product('u')) == packed, flush=True)\n"
+        "    print(unpack(packed) == Product('u'), unpack(pack(Product('u'))) == Product('u'), flush=True)\n"
         "if __name__ == '__main__':\n"
         f"    made = multiprocessing.get_context('{start}').Process(target=child, args=(pack(Product('u')),))\n"
         "    made.start()\n"

@@ -64,8 +64,7 @@ def test_each_of_200_comments_gets_its_own_text_whether_it_waited_or_not(
     by: str, served: Served, tmp_path: Path
 ) -> None:
     guest = Guest(tmp_path, ADDON, spider=spider(BY[by]))
-    # no page is asked for while those that waited are released
-    items = guest.run(urls(served), "-s", "CONCURRENT_REQUESTS=1", "-s", "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1")
+    items = guest.run(urls(served))
     assert_own_texts(items, PAGES * COMMENTS)
     stats = guest.stats
     assert COMMENTS <= stats["denoise/parked"] < stats["denoise/items"] == PAGES * COMMENTS

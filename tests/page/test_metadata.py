@@ -2,6 +2,8 @@
 
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.bylines import names_in
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.dates import iso_date, month_of
 from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS, declared_texts_of
 from denoise_crawler.page.metadata import (
     MORE_FIELDS,
@@ -81,6 +83,14 @@ def json_ld(value: Any) -> str:
 )
 def test_dates_are_read_like_this(text: str, date: str | None) -> None:
     assert iso_date(text) == date
+
+
+def test_the_names_of_months_are_those_of_cldr() -> None:
+    pytest.importorskip("babel")
+    root = Path(__file__).parents[2]
+    months = run_path(str(root / "docs" / "write_months.py"))["months"]()
+    assert len(months) > 1_000
+    assert {name: month_of(name) for name in months} == months
 
 
 @given(st.text(max_size=120) | st.from_regex(r"[0-9]{1,4}[-/.年][0-9]{1,2}[-/.月][0-9]{1,4}.{0,9}"))

@@ -146,7 +146,7 @@ def test_the_link_to_the_source_of_a_function_is_no_text() -> None:
 
 
 def test_a_page_that_says_why_it_was_passed_over() -> None:
-    [large] = denoise_pages([(URL, "<p>x" * 100_001)])
+    [large] = denoise_pages([(URL, "<p>x" * 50_001)])
     assert (large.skipped, large.text, large.confidence, large.error) == ("too_large", "", None, None)
     [empty] = denoise_pages([(URL, "")])
     assert (empty.skipped, empty.confidence) == ("empty", None)

@@ -1,4 +1,4 @@
-"""A snapshot of a page as a browser shows it, taken in one evaluation."""
+"""Downloader middleware that asks for a page again in a browser, and the snapshot that it takes there."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def parts_of(page: Page) -> Parts:
     )
 
 
-# --- --before
+# --- which blocks are taken, and how sure that is
 
 
 @dataclass(eq=False)

@@ -82,9 +82,7 @@ def reason_of(decision: Decision, block: int) -> str:
     if taken != decision.once[block]:
         return f"{'kept' if taken else 'goes'} with its section"
     whole = decision.parts.whole_of(block)
-    alone = bool(
-        decision.own[block] >= decision.bar
-    )  # an introduction is kept by its list, but never goes with it
+    alone = bool(decision.own[block] >= decision.bar)
     # a paragraph that introduces a list is kept with it, but does not go with it
     if whole and (taken or whole != INTRODUCTION) and bool(decision.best[block]) != alone:
         reason = f"kept with its {whole}" if taken else f"goes with its {whole}"
