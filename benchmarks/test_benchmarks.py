@@ -185,7 +185,7 @@ def test_metadata_counts_what_is_right_beside_others(tmp_path: Path) -> None:
     ours = next(line for line in ran.stdout.splitlines() if "denoise_crawler" in line)
     assert [cell.strip() for cell in ours.split("|")[1:-1]] == [
         *("fundus", "all", "2", "denoise_crawler"),
-        *("0.50", "1.00", "1.00"),
+        *("0.50", "1.00", "1.00", "1.00", "1.00"),
     ]
 
 
