@@ -82,7 +82,7 @@ class _Measurer(NamedTuple):
         sources = made if isinstance(made, list) else [made, made]
         for method in METHODS:
             _costs_of(method, _SMALL)
-        seconds, added, outcome = _outputs_cost(sources[0]) if what == "all" else _costs_of(what, sources)
+        seconds, added, outcome = _costs_of_outputs(sources) if what == "all" else _costs_of(what, sources)
         return Cost(name, max(map(_size, sources)), {what: seconds}, {what: added}, outcome)
 
 
@@ -90,12 +90,12 @@ def _size(source: str | bytes) -> int:
     return len(source) if isinstance(source, bytes) else len(source.encode("utf-8", "surrogatepass"))
 
 
-def _outputs_cost(source: str | bytes) -> tuple[float, int, str]:
-    def travel() -> str:
+def _costs_of_outputs(sources: Iterable[str | bytes]) -> tuple[float, int, str]:
+    def travel(source: str | bytes) -> str:
         Road().travel(source)
         return Page.parse("https://hostile.example/1", source).skipped or ""
 
-    return _measured(travel)
+    return _dearest([_measured(partial(travel, source)) for source in dict.fromkeys(sources)])
 
 
 def _costs_of(method: str, sources: Iterable[str | bytes]) -> tuple[float, int, str]:
@@ -110,6 +110,10 @@ def _costs_of(method: str, sources: Iterable[str | bytes]) -> tuple[float, int, 
             return page.skipped or ""
 
         found.append(_measured(clean))
+    return _dearest(found)
+
+
+def _dearest(found: list[tuple[float, int, str]]) -> tuple[float, int, str]:
     seconds, added, outcomes = zip(*found, strict=True)
     return max(seconds), max(added), outcomes[0]
 

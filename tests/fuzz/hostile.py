@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Callable
+from html import escape
 from itertools import islice, product
 from string import ascii_lowercase
 
@@ -57,6 +58,29 @@ def up_to_every_limit() -> str:
         "".join(f"<p {' '.join(f'{kind}={name}{kind}' for kind in kinds)}>{text}" for name in names(TAGS))
     )
     return page + "<script>" + "x" * (MAX_HTML_BYTES - len(page.encode()) - 100)
+
+
+# What regular expressions that are superlinear take long for, over and over.
+LIKE_CHARACTERS = (
+    *" \n1aAx的é_-.,:;/\\|<([{\"'&=#*$", "1 ", "1,", "1.", "1:", "a ", "a.", "a-", "A ", "A. ", ", ", ": ", " \n",
+    "<a", "a=b ", "1a", "& ", "的 ", "的1",
+)  # fmt: skip
+_PLACES = (
+    "<title>{}</title>", '<meta name="author" content="{}">', '<meta name="date" content="{}">',
+    '<meta itemprop="priceCurrency" content="{}">', '<meta property="og:title" content="{}">',
+    "<style>.a { width: {} } {}</style>", "<h1>{}</h1>", '<p class="byline">By {}</p>', "<time>{}</time>",
+    '<span class="price">{}</span>', "<p>{}</p>", "<p>{}<sup>{}</sup></p>", "<pre>{}</pre>",
+    '<pre><span aria-hidden="true">{}</span>x = 1\n</pre>', "<table><tr><th>{}<td>{}</table>", "<ul><li>{}</ul>",
+    '<p><a href="{}">a</a></p>', '<p><a href="/a">{}</a></p>', '<img src="/a.png" alt="{}">', '<img srcset="{}">',
+    '<p style="{}">a</p>', '<p class="{}">a</p>', "<math><annotation>{}</annotation></math>",
+    "<dl><dt>{}<dd>{}</dl>", '<div itemprop="recipeIngredient">{}</div>', "<noscript>{}</noscript>",
+)  # fmt: skip
+
+
+def runs_in_every_place(length: int) -> list[str]:
+    """Return a page for each of the like characters, with long runs of them in all places."""
+    runs = (escape(unit * (length // len(unit)) + "!") for unit in LIKE_CHARACTERS)
+    return [around("".join(place.replace("{}", run) for place in _PLACES)) for run in runs]
 
 
 def site_of_meeting_words(pages: int) -> list[str]:
@@ -163,6 +187,17 @@ HOSTILE: dict[str, Callable[[], str | bytes | list[str]]] = {
         '<script type="application/ld+json">{"@type":"Article","headline":"' + "&lt;" * 400_000 + '"}</script>'
     ),
     "an author of 1 MB": lambda: around(f'<meta name="author" content="{sized(1, "a-")}">'),
+    "runs of like characters in 26 places": lambda: runs_in_every_place(4_000),
+    "digits and spaces before a line of code": lambda: around(
+        f"<pre><span aria-hidden=true>{'1' * 20_000}{' ' * 20_000}x</span>x = 1\n</pre>"
+    ),
+    "nested microdata that holds only markup": lambda: around(
+        "<div itemprop=description>" * 500 + "&amp;lt;a&amp;gt; " * 44_000
+    ),
+    "a currency of digits and spaces": lambda: around(
+        '<script type="application/ld+json">{"@type":"Product","name":"t","offers":{"@type":"Offer","price":"5",'
+        f'"priceCurrency":"{"1 " * 20_000}"}}}}</script>'
+    ),
     "NUL bytes": lambda: around("\0" * 1_000_000),
     "lone surrogates": lambda: around("\ud800" * 490_000),
     "right-to-left marks": lambda: around("\u202e\u200f" * 240_000),

@@ -14,15 +14,12 @@ from typing import Any
 
 from denoise_crawler.page import titles
 from denoise_crawler.records import product
+from tests.fuzz.hostile import LIKE_CHARACTERS
 
 PACKAGES = "denoise_crawler", "pipelines", "spiders"
 LENGTHS = 25, 250, 1_000, 4_000  # an exponential expression shows at the first of them, and the test ends
 MOST_SECONDS = 0.05  # of CPU time, for one call
 ENDS = "", "!"
-UNITS = (
-    *" \n1aAx的é_-.,:;/\\|<([{\"'&=#*$", "1 ", "1,", "1.", "1:", "a ", "a.", "a-", "A ", "A. ", ", ", ": ", " \n",
-    "<a", "a=b ", "1a", "& ", "的 ", "的1",
-)  # fmt: skip
 # Characters that the callers of a pattern leave of a text, where they are fewer than the longest run.
 BOUNDS = {
     "denoise_crawler.page.titles._BETWEEN": titles.MAX_CHARACTERS,
@@ -103,7 +100,7 @@ def seconds(call: Callable[[re.Pattern[Any], Any], object], pattern: re.Pattern[
 def slow_runs(pattern: re.Pattern[Any], calls: set[str], longest: int) -> Iterator[str]:
     """Yield the runs that a pattern needs too long for."""
     lengths = sorted({min(length, longest) for length in LENGTHS})
-    for name, unit, end in cases(sorted(calls), UNITS, ENDS):
+    for name, unit, end in cases(sorted(calls), LIKE_CHARACTERS, ENDS):
         for length in lengths:
             run = unit * (length // len(unit)) + end
             text = run.encode() if isinstance(pattern.pattern, bytes) else run
