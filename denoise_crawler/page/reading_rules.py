@@ -74,8 +74,14 @@ def show_emoji(nodes: Nodes, image: int) -> None:
 
 
 def name_heading(nodes: Nodes, index: int) -> None:
-    """Give an element with the role of a heading the name of one, with its level (2 where it is not said)."""
-    if not nodes.holds(index + 1, nodes.end_of(index), INLINE, other=True):
+    """Give an element with the role of a heading the name of one, with its level (2 where it is not said).
+
+    An element of a line with text beside it stays in its sentence.
+    """
+    in_line = nodes.tag_of(index) in INLINE and any(
+        nodes.texts[child] for child in nodes.children(nodes.parents[index])
+    )
+    if not in_line and not nodes.holds(index + 1, nodes.end_of(index), INLINE, other=True):
         level = nodes.elements[index].get("aria-level", "")
         nodes.rename(index, f"h{level if _LEVEL.fullmatch(level) else 2}")
 
