@@ -64,7 +64,7 @@ def test_a_report_shows_hostile_pages_whatever_they_are(method: str, tmp_path: P
 @given(random=st.randoms())
 def test_damaged_knowledge_is_refused_or_can_be_used(random: Random) -> None:
     one = Page.parse("https://fuzz.example/1", numbered(1, 3))
-    for name in METHODS:
+    for name in (name for name, method in METHODS.items() if method.__module__.startswith("denoise_crawler.")):
         road = Road([name])
         road.travel(numbered(1, 2))
         method = road.methods[name]
