@@ -400,7 +400,7 @@ def test_a_file_that_cannot_be_drawn_is_named(tmp_path: Path) -> None:
 def test_the_cost_of_each_shape_stands_beside_the_bounds() -> None:
     costs = [measure(name, outputs=False) for name in ("a small page", "charset=idna")]
     told = tables(costs)
-    assert "bounds 10 s and 200 MB for fusion and style_tree" in told
+    assert "bounds 10 s and 220 MB for fusion and style_tree" in told
     assert "| a small page |" in told
     assert "| charset=idna |" in told
     assert all(cost.within_bounds for cost in costs)
