@@ -404,7 +404,7 @@ def test_the_cost_of_each_shape_stands_beside_the_bounds() -> None:
     assert "| a small page |" in told
     assert "| charset=idna |" in told
     assert all(cost.within_bounds for cost in costs)
-    assert not replace(costs[0], added={"fusion": 200_000_001}).within_bounds
+    assert not replace(costs[0], added={"fusion": 220_000_001}).within_bounds
     assert not replace(costs[0], outcome="! crashed").within_bounds
 
 
