@@ -31,7 +31,9 @@ def split_http(url: str) -> SplitResult | None:
     """Split an http(s) URL; return None for anything else and for an invalid URL."""
     try:
         parts = urlsplit(url.strip())
-        usable = parts.scheme in DEFAULT_PORTS and parts.hostname and (parts.port is None or parts.port > 0)
+        host = (parts.hostname or "").strip(".")
+        has_host = host and not any(map(str.isspace, host))
+        usable = parts.scheme in DEFAULT_PORTS and has_host and (parts.port is None or parts.port > 0)
     except ValueError:
         return None
     return parts if usable else None
@@ -47,11 +49,11 @@ def without_tracking(url: str) -> str:
         'https://example.com/a?b=2&a=1'
 
     """
-    parts = split_http(url)
+    parts = split_http(url.partition("#")[0])  # before white space at the end goes
     if parts is None:
         return url
     kept = "&".join(pair for pair in parts.query.split("&") if not _is_tracking(pair))
-    return parts._replace(netloc=_netloc(parts), query=kept, fragment="").geturl()
+    return parts._replace(netloc=_netloc(parts), query=kept, fragment="").geturl().rstrip()
 
 
 def _netloc(parts: SplitResult) -> str:

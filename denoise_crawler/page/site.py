@@ -72,7 +72,7 @@ def canonical_host(host: str) -> str:
         >>> canonical_host("Example.COM."), canonical_host("2130706433"), canonical_host("例子.中国")
         ('example.com', '127.0.0.1', 'xn--fsqu00a.xn--fiqs8s')
     """
-    host = without_lone_surrogates(host)
+    host = without_lone_surrogates(host).rstrip(".")
     if not host.isascii() and len(host) <= MAX_HOST_CHARACTERS:
         with suppress(UnicodeError):
             host = host.encode("idna").decode("ascii")
