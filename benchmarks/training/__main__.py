@@ -51,7 +51,7 @@ from benchmarks.training.fitting import (
 )
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
-from denoise_crawler.methods.fusion.features import Look, Words
+from denoise_crawler.methods.fusion.features import Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import KindWords
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
@@ -101,12 +101,18 @@ def train(
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
     shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
-    found: list[Rows] = []
+    examples: list[Rows] = []
     for site, least in _told(shown, "features"):
-        found += rows(site, known[fold(site[0].site)], least)
-    fits = _fits(boosting, found)
-    del found
-    forests = {left_out: BoostedTrees(trees) for left_out, trees in fits.items()}
+        examples += rows(site, known[fold(site[0].site)], least)
+    first = _fits(boosting, examples)
+    first_looks = {left_out: BoostedTrees(trees) for left_out, trees in first.items()}
+    examples = []
+    for site, least in _told(shown, "features of a second look"):
+        left_out = fold(site[0].site)
+        examples += rows(site, known[left_out], least, first_looks[left_out])
+    second = _fits(boosting, examples)
+    del examples
+    forests = {left_out: Forests(first_looks[left_out], BoostedTrees(trees)) for left_out, trees in second.items()}
     typed: list[TypedPage] = []
     pairs: list[tuple[float, float]] = []
     for site in _told(course.whole, "confidence"):
@@ -118,7 +124,8 @@ def train(
     *without, whole_weights = (
         Weights(
             VERSION, course.trained_on, *words[left_out],
-            WrittenForest(feature_names().blocks, fits[left_out]), knots(pairs), types[left_out],
+            WrittenForest(feature_names().first_look, first[left_out]),
+            WrittenForest(feature_names().second_look, second[left_out]), knots(pairs), types[left_out],
         )
         for left_out in words
     )  # fmt: skip
@@ -139,8 +146,11 @@ def _read(
             page_type = "article" if name in articles else ""
             found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
-                plantings = product(chosen.values(), range(PLANTINGS))
-                noisy = [list(labelled(planted(pages, number))) for pages, number in plantings]
+                plantings = product(chosen.values(), range(PLANTINGS + 1))
+                noisy = [
+                    list(labelled(planted(pages, number, short=number == PLANTINGS)))
+                    for pages, number in plantings
+                ]
                 with_noise += filter(None, noisy)
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]

@@ -13,13 +13,14 @@ from lxml import etree
 from msgspec.structs import replace
 
 from denoise_crawler.evaluation.gold import GoldPage, addresses, token_sequence
-from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, Blocks, blocks_of
+from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, Blocks, blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
-from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Look, Words
+from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.trees import BoostedTrees
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.trees import Table
 
 
+NO_TREES = BoostedTrees([])
 KNOWN_PAGES = (1, 2, 3, 6, 12)
 MAX_KNOWN = 128
 WARM_WEIGHT = 2.0  # what a page counts that knows its site: most pages of gold sets are alone of theirs
@@ -49,9 +51,9 @@ _LEAST_COMMENTS = 40.0  # tokens
 class LabelledPage:
     """A page, its blocks, and which of them are content.
 
-    ``title``, ``description`` and ``declared`` are what it says of itself, ``kind`` is what it is, if somebody
-    said, ``kind_words`` are the words that may tell, ``traits`` the numbers. ``told`` are the blocks of which the
-    gold says whether they are content.
+    ``title``, ``description``, ``declared`` and ``units`` are what it says of itself, ``kind`` is what it is, if
+    somebody said, ``kind_words`` are the words that may tell, ``traits`` the numbers. ``told`` are the blocks of
+    which the gold says whether they are content.
     """
 
     site: str
@@ -60,6 +62,7 @@ class LabelledPage:
     title: str
     description: str
     declared: NDArray[np.float32]
+    units: Numbers
     blocks: Blocks
     content: NDArray[np.bool_]
     gold: str
@@ -78,7 +81,8 @@ class LabelledPage:
     def evidence(self, words: Words) -> Evidence:
         """Return the evidence of the page alone."""
         kinds = words.kinds.says(self.kind_words)
-        return Evidence(self.title, self.description, self.declared, kinds, self.blocks, None, words.classes)
+        of_page = self.title, self.description, self.declared, kinds, self.units, self.blocks
+        return Evidence(*of_page, None, words.classes)
 
 
 def labelled(pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str = "") -> Iterator[LabelledPage]:
@@ -96,8 +100,8 @@ def labelled(pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str
             told = content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool)
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
-                blocks, content, gold.gold or "", gold.page_type or "", gold.page_type or page_type,
-                page.once(kind_words_of), traits_of(page), told,
+                unit_kinds(page), blocks, content, gold.gold or "", gold.page_type or "",
+                gold.page_type or page_type, page.once(kind_words_of), traits_of(page), told,
             )  # fmt: skip
 
 
@@ -144,19 +148,24 @@ def _rows(page: LabelledPage, table: Table, weight: float) -> Rows:
     return Rows(page.site, table[sample.blocks], page.content[sample.blocks], weights)
 
 
-def rows(site: Sequence[LabelledPage], words: Words, least_known: int = 0) -> Iterator[Rows]:
+def rows(
+    site: Sequence[LabelledPage], words: Words, least_known: int = 0, first_look: BoostedTrees | None = None
+) -> Iterator[Rows]:
     """Yield what is learned from the pages of a site: each cold, knowing all others, and knowing a few.
 
-    Those that know fewer pages than ``least_known`` are left out.
+    Those that know fewer pages than ``least_known`` are left out. The rows are those of the first look, or, where
+    its trees are given, of the second.
     """
+    forests = None if first_look is None else Forests(first_look, NO_TREES)
     for one in site:
         others = [other for other in site if other.key != one.key]
-        alone = Look.alone(None, one.evidence(words))
+        alone = Look.alone(forests, one.evidence(words))
         amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
             standing = known_site(one, others, known).standing(one.key, one.blocks)
             look = alone.knowing(standing, wishes_of(one, alone.evidence, known))
-            yield _rows(one, look.table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
+            table = look.local_table if forests is None else look.table
+            yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
 
 def known_site(
@@ -255,7 +264,8 @@ def _grams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 # repeat; trees that are to tell one from the other must see both.
 
 LEAST_PAGES = 4  # of a site in which something is planted
-PLANTINGS = 2  # of each site
+PLANTINGS = 2  # of each site, and one more on its pages cut to SHORT paragraphs or fewer
+SHORT = 3
 LEAST_KNOWN = 2  # pages known, below which nobody can tell
 _LEAST_CHARACTERS = 30  # of a paragraph beside which it is planted
 _LEAST_PARAGRAPHS = 3
@@ -274,10 +284,11 @@ class _Plant:
     parts: Callable[[random.Random], tuple[str, str]]  # the text before a link, and that of the link
 
 
-def planted(pages: Sequence[GoldPage], number: int = 0) -> Iterator[GoldPage]:
+def planted(pages: Sequence[GoldPage], number: int = 0, *, short: bool = False) -> Iterator[GoldPage]:
     """Yield those pages of one site on which noise could be planted, with it; their gold stays the same.
 
-    The same for ever: chance is drawn from the name of the site, the addresses of the pages and a ``number``.
+    The same for ever: chance is drawn from the name of the site, the addresses of the pages and a ``number``. If
+    the pages are to be ``short``, all but their first paragraphs go, at most ``SHORT`` stay.
     """
     found = [page for page in pages if page.gold]
     if len(found) < LEAST_PAGES:
@@ -286,11 +297,11 @@ def planted(pages: Sequence[GoldPage], number: int = 0) -> Iterator[GoldPage]:
     words = _Words(" ".join(page.gold or "" for page in found)[:_MOST_CHARACTERS])
     plants = [_plant(chance, words) for _ in range(chance.randint(1, _MOST_PLANTS))]
     for page, address in zip(found, addresses(found), strict=True):
-        if (html := _with(plants, page, address)) is not None:
+        if (html := _with(plants, page, address, short=short)) is not None:
             yield replace(page, html=html)
 
 
-def _with(plants: Sequence[_Plant], page: GoldPage, address: str) -> str | None:
+def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool) -> str | None:
     root = Page.parse(address, page.html, site=page.site).root
     if root is None:
         return None
@@ -303,6 +314,12 @@ def _with(plants: Sequence[_Plant], page: GoldPage, address: str) -> str | None:
     if len(paragraphs) < _LEAST_PARAGRAPHS:
         return None
     chance = random.Random(hash64(f"planted {address}"))
+    if short:
+        left = chance.randint(1, SHORT)
+        for one in paragraphs[left:]:
+            if (parent := one.getparent()) is not None:
+                parent.remove(one)
+        paragraphs = paragraphs[:left]
     for plant in plants:
         beside = paragraphs[round(plant.place * (len(paragraphs) - 1))]
         if chance.random() < plant.presence and (parent := beside.getparent()) is not None:

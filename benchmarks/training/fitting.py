@@ -34,7 +34,7 @@ KIND_LEAVES, KIND_ROUNDS = 4, 80
 class Boosting:
     """How many trees of how many leaves, and how fast they learn."""
 
-    trees: int = 400
+    trees: int = 150
     leaves: int = 31
     rate: float = 0.1
 
@@ -108,7 +108,7 @@ def _tree(root: dict[str, Any]) -> Tree:
         else:
             number = len(tree.features)
             tree.features.append(node["split_feature"])
-            tree.thresholds.append(float(f"{node['threshold']:.7g}"))
+            tree.thresholds.append(_rounded_down(node["threshold"]))
             tree.expected.append(round(node["internal_value"], 5))
             tree.left.append(0)
             tree.right.append(0)
@@ -116,6 +116,12 @@ def _tree(root: dict[str, Any]) -> Tree:
         if parent >= 0:
             (tree.right if is_right else tree.left)[parent] = number
     return tree
+
+
+def _rounded_down(threshold: float) -> float:
+    """Return the largest 32-bit number that is not above a threshold; one above it would let another value by."""
+    nearest = np.float32(threshold)
+    return float(str(nearest if nearest <= threshold else np.nextafter(nearest, np.float32(-np.inf))))
 
 
 # --- how good the text is that comes out where a certain F1 is expected: measured on pages of sites not seen

@@ -46,6 +46,17 @@ def heading_of(
     return ""
 
 
+@cython.cfunc
+def first_tagged(name: str, names: list, tags: cython.const[cython.int][::1]) -> cython.Py_ssize_t:
+    """Return the first node with a tag, or the number of nodes if none has it."""
+    index: cython.Py_ssize_t
+    tag: cython.Py_ssize_t = names.index(name) if name in names else -1
+    for index in range(tags.shape[0]):
+        if tags[index] == tag:
+            return index
+    return tags.shape[0]
+
+
 def walk(
     names: list,
     tags: cython.const[cython.int][::1],
@@ -110,6 +121,8 @@ def walk(
     own: str
     is_open: cython.bint = False
     spoken, said, readers = rules[0], rules[1], rules[5]
+    # what holds the first h1 is no comment, and its names say nothing of comments
+    title_at: cython.Py_ssize_t = first_tagged("h1", names, tags)
     for index in range(count):
         while index >= end:
             levels -= 1
@@ -143,7 +156,8 @@ def walk(
                 own = own[:longest]
             if own:
                 bits, without_digits = said(own)
-                place |= bits
+                if not index <= title_at < ends[index]:
+                    place |= bits
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[0, tags[index]]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]

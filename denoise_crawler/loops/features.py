@@ -11,51 +11,35 @@ from math import exp, fabs, log1p
 from denoise_crawler.loops import cython
 from denoise_crawler.loops.keys import check, group
 
-LEVELS = 6  # elements above a block that are looked at
-NEAR_LEVELS = 4
-WINDOWS = (3, 8)
-NEIGHBOURS = (-2, -1, 1, 2)
-OF_LISTS = ("size", "link share", "share of text", "mean text")
+LEVELS = 3  # elements above a block that are looked at
 SIBLINGS = cython.declare(cython.double, 3.0)  # elements of one kind below the same one are a list
-NEW_LEVELS = (1, 2, 3)
-NEW_WINDOW = cython.declare(cython.Py_ssize_t, 8)
-OF_ABOVE = ("characters", "link share", "share of text", "mean block")
-OF_SITE_ABOVE = ("presence", "elements", "length", "link share", "repeated")
+OF_ABOVE = ("characters", "link share", "share of text", "mean block", "names")
+OF_SITE = ("presence", "elements", "length", "link share", "repeated")
 PAGE = (
     *("characters", "link share", "commas", "closed", "tag", "depth", "of longest"),
     *("page characters", "page blocks", "page link share", "page unlinked", "longest"),
     *("place", "place by characters"),
     *(f"above {level} {name}" for level in range(LEVELS) for name in OF_ABOVE),
     *("names sum", "names most", "names least", "names nearest"),
-    *(f"above {level} names" for level in range(NEAR_LEVELS)),
-    *(
-        name
-        for width in WINDOWS
-        for name in (
-            f"window {width} text",
-            f"window {width} link share",
-            f"before {width} text",
-            f"after {width} text",
-        )
-    ),
-    *(f"neighbour {distance:+} {name}" for distance in NEIGHBOURS for name in ("characters", "link share")),
-    *("neighbour -1 same path", "neighbour +1 same path"),
     *("blocks to title", "characters to title"),
     *("times on page", "blocks on path", "share of text on path", "mean text on path"),
-    *(f"{which} list {name}" for which in ("inner", "outer") for name in OF_LISTS),
 )
 SITE = (
-    *(f"above {level} text score" for level in range(NEAR_LEVELS)),
-    *("best text score above", "inside main region", "levels to main region", "blocks to main region"),
-    *("share in common with main region", "main region score", "main region share"),
     *("site pages", "site text", "site text pages", "site masked text pages", "site masked text", "site link"),
-    "site text around",
-    *(f"site above {level} {name}" for level in range(NEAR_LEVELS) for name in OF_SITE_ABOVE),
-    *("site text above 1", "site text above 2"),
-    *("place shape pages", "place shape", "place shape before", "place shape after"),
-    *("place repeated", "place sameness", "place run"),
-    *("new text before", "new text after", "new text so far"),
-    *(f"new text so far above {level}" for level in NEW_LEVELS),
+    *(f"site above 0 {name}" for name in OF_SITE),
+    *("place shape pages", "place shape", "place repeated", "place sameness"),
+)
+# what a second look sees: the scores of the first
+NEIGHBOURS = (1, 2, 3, 4)
+WINDOWS = (3, 8, 20)
+SCORE_LEVELS = 4
+SCORES = (
+    "score",
+    *(f"score {distance:+}" for near in NEIGHBOURS for distance in (-near, near)),
+    *(f"{side} {width} likely" for width in WINDOWS for side in ("before", "after")),
+    *(f"above {level} {name}" for level in range(SCORE_LEVELS) for name in ("likely", "tokens")),
+    *("same path likely", "same path blocks"),
+    *("score rank", "page likely tokens", "page likely share", "likely so far", "highest score"),
 )
 PAGE_TYPE = (
     *("blocks", "characters", "link share"),
@@ -65,29 +49,17 @@ PAGE_TYPE = (
 )
 PAGE_ROW = {name: number for number, name in enumerate(PAGE)}
 SITE_ROW = {name: number for number, name in enumerate(SITE)}
+SCORES_ROW = {name: number for number, name in enumerate(SCORES)}
 UNKNOWN = cython.declare(cython.double, -1.0)
-REPEATED_SHARE = cython.declare(cython.double, 0.2)  # of the pages have a text that comes back
 # A share of n pages is drawn towards nothing by n / (n + this): one of two pages says less than six of twelve.
 FEW_PAGES = cython.declare(cython.double, 2.0)
-LONGEST_RUN = cython.declare(cython.double, 30.0)
 # by level, the rows of what is said of the element there
 _ABOVE = [[PAGE_ROW[f"above {level} {name}"] for name in OF_ABOVE] for level in range(LEVELS)]
-_ABOVE_NAMES = [PAGE_ROW[f"above {level} names"] for level in range(NEAR_LEVELS)]
-_ABOVE_SCORE = [SITE_ROW[f"above {level} text score"] for level in range(NEAR_LEVELS)]
-_SITE_ABOVE = [[SITE_ROW[f"site above {level} {name}"] for name in OF_SITE_ABOVE] for level in range(NEAR_LEVELS)]
-_LISTS = PAGE_ROW["inner list size"]
-_REGION = SITE_ROW["site pages"]  # the rows before it are known without a site
-_WEIGHTS = (
-    1.0,
-    1 / 2,
-    1 / 6,
-    1 / 9,
-    1 / 12,
-)  # what a block gives to the elements above it: 1, a half, 1/(3·level)
 _PARAGRAPH = cython.declare(cython.double, 100.0)  # characters outside links
 _LEAST_TITLE = cython.declare(cython.double, 0.3)  # what a block that is the title has more of
-_MIN_CHARACTERS = cython.declare(cython.double, 25.0)  # of a block that gives something
-_NAME_WEIGHT = cython.declare(cython.double, 0.25)
+# of the second look: the score of a block that is not there, the most tokens that a block counts
+_NO_SCORE = cython.declare(cython.double, -8.0)
+_MOST_TOKENS = cython.declare(cython.double, 60.0)
 _PATHS = cython.declare(cython.longlong, 1 << 32)
 
 
@@ -143,22 +115,6 @@ def within(number: cython.double, least: cython.double, most: cython.double) -> 
 def larger(one: cython.double, other: cython.double) -> cython.double:
     """Return the larger of two numbers."""
     return one if one > other else other
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def lower_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the block that stands ``width`` before another, the first if there is none."""
-    return index - width if index > width else 0
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def upper_end(index: cython.Py_ssize_t, width: cython.Py_ssize_t, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
-    """Return the block that stands ``width`` behind another of ``count`` blocks, the end if there is none."""
-    return index + width if index + width < count else count
 
 
 def check_page(blocks: tuple, elements: tuple):
@@ -375,13 +331,10 @@ def page(
     check(fits, "the columns of the page do not fit each other")
     own_rows(rows, characters, linked, commas, closed, homes, tags, depths)
     page_rows(rows, running, links, unlinked)
-    above_rows(rows, homes, parents, first, last, below, links_below, shares, unlinked)
+    above_rows(rows, homes, parents, first, last, below, links_below, shares, named, unlinked)
     name_rows(rows, homes, parents, named)
-    around_rows(rows, running, links)
-    neighbour_rows(rows, homes, paths)
     title_rows(rows, running, title)
     repetition_rows(rows, characters, linked, homes, texts, paths, unlinked)
-    list_rows(rows, homes, parents, first, last, paths, below, links_below, running[count])
     bits(rows, row, of_places, places, homes)
     row += of_places
     for index in range(kinds.shape[0]):
@@ -468,6 +421,7 @@ def above_rows(
     below: cython.const[cython.double][::1],
     links_below: cython.const[cython.double][::1],
     shares: cython.const[cython.double][::1],
+    named: cython.const[cython.double][::1],
     unlinked: cython.double,
 ):
     """Fill the rows of the elements above a block."""
@@ -485,11 +439,12 @@ def above_rows(
         means[index] = log_of(ratio(below[index], held))
     at: cython.longlong[::1] = room(homes.shape[0], "q")
     copy(homes, at)
-    for of_characters, of_links, of_text, of_mean in _ABOVE:
+    for of_characters, of_links, of_text, of_mean, of_names in _ABOVE:
         gather(rows, of_characters, lengths, at)
         gather(rows, of_links, shares, at)
         gather(rows, of_text, texts, at)
         gather(rows, of_mean, means, at)
+        gather(rows, of_names, named, at)
         go_up(at, parents)
 
 
@@ -500,7 +455,7 @@ def name_rows(
     parents: cython.const[cython.longlong][::1],
     named: cython.const[cython.double][::1],
 ):
-    """Fill the rows of what classes and ids say: in sum, at most, at least, the nearest, each of those above."""
+    """Fill the rows of what classes and ids say from the body down: in sum, at most, at least, the nearest."""
     index: cython.Py_ssize_t
     above: cython.Py_ssize_t
     count: cython.Py_ssize_t = parents.shape[0]
@@ -520,84 +475,6 @@ def name_rows(
     gather(rows, PAGE_ROW["names most"], most, homes)
     gather(rows, PAGE_ROW["names least"], least, homes)
     gather(rows, PAGE_ROW["names nearest"], nearest, homes)
-    at: cython.longlong[::1] = room(homes.shape[0], "q")
-    copy(homes, at)
-    for row in _ABOVE_NAMES:
-        gather(rows, row, named, at)
-        go_up(at, parents)
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def fill_unlinked(
-    rows: cython.float[:, ::1],
-    row: cython.Py_ssize_t,
-    running: cython.const[cython.double][::1],
-    links: cython.const[cython.double][::1],
-    before: cython.Py_ssize_t,
-    after: cython.Py_ssize_t,
-) -> cython.void:
-    """Fill a row with the characters outside links from some blocks before a block up to some behind it."""
-    index: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    count: cython.Py_ssize_t = rows.shape[1]
-    for index in range(count):
-        low = lower_end(index, before) if before >= 0 else index + 1
-        high = upper_end(index, after, count)
-        rows[row, index] = log_of((running[high] - running[low]) - (links[high] - links[low]))
-
-
-@cython.cfunc
-def around_rows(
-    rows: cython.float[:, ::1], running: cython.const[cython.double][::1], links: cython.const[cython.double][::1]
-):
-    """Fill the rows of the text around a block."""
-    index: cython.Py_ssize_t
-    width: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    count: cython.Py_ssize_t = rows.shape[1]
-    for width in WINDOWS:
-        fill_unlinked(rows, PAGE_ROW[f"window {width} text"], running, links, width, width + 1)
-        fill_unlinked(rows, PAGE_ROW[f"before {width} text"], running, links, width, 0)
-        fill_unlinked(rows, PAGE_ROW[f"after {width} text"], running, links, -1, width + 1)
-        row = PAGE_ROW[f"window {width} link share"]
-        for index in range(count):
-            low, high = lower_end(index, width), upper_end(index, width + 1, count)
-            rows[row, index] = ratio(links[high] - links[low], running[high] - running[low])
-
-
-@cython.cfunc
-def neighbour_rows(
-    rows: cython.float[:, ::1], homes: cython.const[cython.longlong][::1], paths: cython.const[cython.uint][::1]
-):
-    """Fill the rows of the blocks beside a block; those of its own are filled."""
-    index: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    distance: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    of_links: cython.Py_ssize_t
-    count: cython.Py_ssize_t = rows.shape[1]
-    own: cython.Py_ssize_t = PAGE_ROW["characters"]
-    own_links: cython.Py_ssize_t = PAGE_ROW["link share"]
-    for distance in NEIGHBOURS:
-        row, of_links = (
-            PAGE_ROW[f"neighbour {distance:+} characters"],
-            PAGE_ROW[f"neighbour {distance:+} link share"],
-        )
-        for index in range(count):
-            at = index + distance
-            rows[row, index] = rows[own, at] if 0 <= at < count else UNKNOWN
-            rows[of_links, index] = rows[own_links, at] if 0 <= at < count else UNKNOWN
-    for distance in (-1, 1):
-        row = PAGE_ROW[f"neighbour {distance:+} same path"]
-        for index in range(count):
-            at = index + distance
-            rows[row, index] = 0.0
-            if 0 <= at < count and paths[homes[at]] == paths[homes[index]]:
-                rows[row, index] = 1.0
 
 
 @cython.cfunc
@@ -724,269 +601,38 @@ def add_by_kind(
         linked[kinds[index]] += links_below[index]
 
 
-@cython.cfunc
-def list_rows(
-    rows: cython.float[:, ::1],
-    homes: cython.const[cython.longlong][::1],
-    parents: cython.const[cython.longlong][::1],
-    first: cython.const[cython.longlong][::1],
-    last: cython.const[cython.longlong][::1],
-    paths: cython.const[cython.uint][::1],
-    below: cython.const[cython.double][::1],
-    links_below: cython.const[cython.double][::1],
-    total: cython.double,
-):
-    """Fill the rows of the lists that a block stands in, the innermost and the outermost."""
-    index: cython.Py_ssize_t
-    groups: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    of: cython.longlong
-    which: cython.Py_ssize_t
-    size: cython.Py_ssize_t = parents.shape[0]
-    count: cython.Py_ssize_t = rows.shape[1]
-    space: cython.longlong[::1] = room(5 * size, "q")
-    keys: cython.longlong[::1] = space[:size]
-    kinds: cython.longlong[::1] = space[size : 2 * size]
-    members: cython.longlong[::1] = space[2 * size : 3 * size]
-    inner: cython.longlong[::1] = space[3 * size : 4 * size]
-    outer: cython.longlong[::1] = space[4 * size :]
-    groups = alike_siblings(parents, first, last, paths, keys, members, kinds)
-    sums: cython.double[::1] = room(3 * groups, "d")
-    sizes: cython.double[::1] = sums[:groups]
-    characters: cython.double[::1] = sums[groups : 2 * groups]
-    linked: cython.double[::1] = sums[2 * groups :]
-    add_by_kind(kinds, below, links_below, sizes, characters, linked)
-    inner[0] = outer[0] = -1  # by element, the list that it stands in
-    for index in range(1, size):
-        inner[index], outer[index] = inner[parents[index]], outer[parents[index]]
-        if keys[index] != -1 and sizes[kinds[index]] >= SIBLINGS:
-            inner[index] = kinds[index]
-            if outer[index] < 0:
-                outer[index] = kinds[index]
-    for which in range(2):
-        lists: cython.longlong[::1] = outer if which else inner
-        row = _LISTS + which * len(OF_LISTS)
-        for index in range(count):
-            of = lists[homes[index]]
-            if of < 0:
-                rows[row, index] = rows[row + 1, index] = rows[row + 2, index] = rows[row + 3, index] = UNKNOWN
-                continue
-            rows[row, index] = log_of(sizes[of])
-            rows[row + 1, index] = ratio(linked[of], characters[of])
-            rows[row + 2, index] = ratio(characters[of], total)
-            rows[row + 3, index] = log_of(characters[of] / sizes[of])
-
-
-def main_region(
-    blocks: tuple,
-    elements: tuple,
-    repeated: cython.const[cython.uchar][::1],
-    shares: cython.const[cython.double][::1],
-    named: cython.const[cython.double][::1],
-    scores: cython.double[::1],
-):
-    """Fill the ``scores`` of the elements, relative to the best; return which that is, and its score.
-
-    Args:
-        blocks: As for :func:`page`.
-        elements: As for :func:`page`.
-        repeated: Which blocks give nothing, since they stand on other pages too.
-        shares: Of each element, the share of its characters inside links.
-        named: Of each element, how much its class and id speak for content.
-        scores: A column by element.
-
-    """
-    characters: cython.const[cython.double][::1] = blocks[0]
-    commas: cython.const[cython.double][::1] = blocks[2]
-    homes: cython.const[cython.longlong][::1] = blocks[4]
-    parents: cython.const[cython.longlong][::1] = elements[0]
-    index: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    top: cython.Py_ssize_t = 0
-    count: cython.Py_ssize_t = parents.shape[0]
-    weight: cython.double
-    best: cython.double
-    fits: cython.bint = repeated.shape[0] == homes.shape[0] and shares.shape[0] == count
-    check(fits and named.shape[0] == count and scores.shape[0] == count, "the columns of the page do not fit")
-    given: cython.double[::1] = room(homes.shape[0], "d")
-    current: cython.longlong[::1] = room(homes.shape[0], "q")
-    holds: cython.longlong[::1] = room(count, "q")
-    for index in range(1, count):
-        holds[parents[index]] = 1
-    for index in range(homes.shape[0]):
-        if characters[index] >= _MIN_CHARACTERS and not repeated[index]:
-            weight = characters[index] / 100.0
-            given[index] = 1.0 + commas[index] + (weight if weight < 3.0 else 3.0)
-        at = homes[
-            index
-        ]  # a paragraph gives to what it stands in; text loose among other blocks to its own element
-        current[index] = at if holds[at] or at == 0 else parents[at]
-    for index in range(count):
-        scores[index] = 0.0
-    for weight in _WEIGHTS:
-        sums: cython.double[::1] = room(count, "d")
-        for index in range(homes.shape[0]):
-            at = current[index]
-            if at >= 0:
-                sums[at] += given[index] * weight
-                current[index] = parents[at]
-        for index in range(count):
-            scores[index] += sums[index]
-    best = -1.0
-    for index in range(count):
-        scores[index] *= 1.0 - shares[index]
-        scores[index] *= 1.0 + _NAME_WEIGHT * within(named[index], -1.0, 1.0)
-        if scores[index] > best:
-            best, top = scores[index], index
-    best = larger(best, 1e-9)
-    for index in range(count):
-        scores[index] /= best
-    return top, best
-
-
 def site_rows(
     rows: cython.float[:, ::1],
-    blocks: tuple,
-    elements: tuple,
-    sums: tuple,
-    named: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
     links: cython.const[cython.uint][::1],
     pages: cython.double,
     standing: tuple,
-    scores: cython.double[::1],
 ):
-    """Fill the ``rows`` of ``SITE``: where blocks stand to the main region, and what ``pages`` of the site say.
+    """Fill the ``rows`` of ``SITE``, with what ``pages`` of the site say.
 
     Args:
         rows: A row for each name, a column for each block.
-        blocks: As for :func:`page`.
-        elements: As for :func:`page`.
-        sums: As for :func:`page`.
-        named: As for :func:`page`.
+        homes: Of each block, the element that it stands in.
         links: Of each block, the hash of its first link's address; 0 without one.
         pages: How many pages there are, 0 if the site is not known.
         standing: Three tuples of columns, as :func:`site` and :func:`places` take them; empty without a site.
-        scores: A column by element, for what :func:`main_region` fills.
 
     """
-    texts: cython.const[cython.double][::1]
     index: cython.Py_ssize_t
-    count: cython.Py_ssize_t = links.shape[0]
-    repeated: cython.uchar[::1] = memoryview(bytearray(count))
-    if standing:
-        texts = standing[0][0]
-        check(texts.shape[0] == count, "the columns of the site do not fit the page")
-        mark_repeated(texts, pages, repeated)
-    top, score = main_region(blocks, elements, repeated, sums[4], named, scores)
-    region(rows, blocks, elements, sums, scores, top, score)
     if standing:
         of_blocks, of_elements, at_place = standing
-        site(rows, blocks, elements, sums, links, pages, of_blocks, of_elements)
-        places(rows, blocks, elements, of_blocks[0], of_elements[0], at_place)
+        site(rows, homes, links, pages, of_blocks, of_elements)
+        places(rows, homes, of_elements[0], at_place)
     else:
-        for index in range(_REGION, rows.shape[0]):
+        for index in range(rows.shape[0]):
             fill(rows, index, UNKNOWN)
         fill(rows, SITE_ROW["site pages"], 0.0)
-
-
-def mark_repeated(texts: cython.const[cython.double][::1], pages: cython.double, repeated: cython.uchar[::1]):
-    """Mark the blocks whose texts stand on a fifth of the site's other ``pages``, of two pages or more."""
-    index: cython.Py_ssize_t
-    least: cython.double = larger(1.0, REPEATED_SHARE * pages)
-    check(repeated.shape[0] == texts.shape[0], "the columns of the site do not fit the page")
-    for index in range(texts.shape[0]):
-        repeated[index] = pages >= 2.0 and texts[index] >= least
-
-
-@cython.cfunc
-def region(
-    rows: cython.float[:, ::1],
-    blocks: tuple,
-    elements: tuple,
-    sums: tuple,
-    scores: cython.const[cython.double][::1],
-    top: cython.Py_ssize_t,
-    score: cython.double,
-):
-    """Fill those ``rows`` of ``SITE`` that say where a block stands to the main region.
-
-    Args:
-        rows: A row for each name, a column for each block.
-        blocks: As for :func:`page`.
-        elements: As for :func:`page`.
-        sums: As for :func:`page`.
-        scores: What :func:`main_region` fills.
-        top: The element with the best score: the main region.
-        score: Its score.
-
-    """
-    homes: cython.const[cython.longlong][::1] = blocks[4]
-    parents: cython.const[cython.longlong][::1] = elements[0]
-    first: cython.const[cython.longlong][::1] = elements[1]
-    last: cython.const[cython.longlong][::1] = elements[2]
-    depths: cython.const[cython.longlong][::1] = elements[4]
-    running: cython.const[cython.double][::1] = sums[0]
-    unlinked: cython.double = unlinked_of(running, sums[1])
-    below: cython.const[cython.double][::1] = sums[2]
-    links_below: cython.const[cython.double][::1] = sums[3]
-    blocks_count: cython.Py_ssize_t = homes.shape[0]
-    count: cython.Py_ssize_t = parents.shape[0]
-    index: cython.Py_ssize_t
-    at: cython.Py_ssize_t
-    meeting: cython.Py_ssize_t
-    row: cython.Py_ssize_t
-    by_blocks: cython.Py_ssize_t
-    fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == blocks_count
-    fits &= running.shape[0] == blocks_count + 1 and below.shape[0] == count and links_below.shape[0] == count
-    check(fits and scores.shape[0] == count and 0 <= top < count, "the columns of the page do not fit each other")
-    levels: cython.longlong[::1] = room(blocks_count, "q")
-    copy(homes, levels)
-    for row in _ABOVE_SCORE:
-        gather(rows, row, scores, levels)
-        go_up(levels, parents)
-    best: cython.double[::1] = room(count, "d")
-    best[0] = scores[0]
-    for index in range(1, count):
-        best[index] = larger(scores[index], best[parents[index]])
-    gather(rows, SITE_ROW["best text score above"], best, homes)
-    # by element, the nearest that holds both it and the region
-    meetings: cython.longlong[::1] = room(count, "q")
-    holds: cython.longlong[::1] = room(count, "q")
-    at = top
-    while at >= 0:
-        holds[at] = 1
-        at = parents[at]
-    for index in range(1, count):
-        meetings[index] = index if holds[index] else meetings[parents[index]]
-    total: cython.double = larger(running[blocks_count], 1.0)
-    distance: cython.double
-    row = SITE_ROW["inside main region"]
-    for index in range(blocks_count):
-        rows[row, index] = 1.0 if first[top] <= index < last[top] else 0.0
-    row, by_blocks = SITE_ROW["levels to main region"], SITE_ROW["share in common with main region"]
-    for index in range(blocks_count):
-        meeting = meetings[homes[index]]
-        distance = depths[homes[index]] - depths[meeting]
-        rows[row, index] = distance if distance < 25.0 else 25.0
-        rows[by_blocks, index] = below[meeting] / total
-    row = SITE_ROW["blocks to main region"]
-    for index in range(blocks_count):
-        distance = 0.0
-        if index < first[top]:
-            distance = index - first[top]
-        elif index >= last[top]:
-            distance = index - last[top] + 1
-        rows[row, index] = within(distance, -50.0, 50.0)
-    fill(rows, SITE_ROW["main region score"], log_of(score))
-    fill(rows, SITE_ROW["main region share"], (below[top] - links_below[top]) / unlinked)
 
 
 @cython.cfunc
 def site(
     rows: cython.float[:, ::1],
-    blocks: tuple,
-    elements: tuple,
-    sums: tuple,
+    homes: cython.const[cython.longlong][::1],
     links: cython.const[cython.uint][::1],
     pages: cython.double,
     by_block: tuple,
@@ -996,22 +642,13 @@ def site(
 
     Args:
         rows: A row for each name, a column for each block.
-        blocks: As for :func:`page`.
-        elements: As for :func:`page`.
-        sums: As for :func:`page`.
+        homes: Of each block, the element that it stands in.
         links: Of each block, the hash of its first link's address; 0 without one.
         pages: How many pages there are.
         by_block: How many pages have its text, its masked text, its link.
         by_element: Summed over the pages with its path: pages, elements, characters, linked and repeated ones.
 
     """
-    characters: cython.const[cython.double][::1] = blocks[0]
-    homes: cython.const[cython.longlong][::1] = blocks[4]
-    parents: cython.const[cython.longlong][::1]
-    first: cython.const[cython.longlong][::1]
-    last: cython.const[cython.longlong][::1]
-    running: cython.const[cython.double][::1] = sums[0]
-    below: cython.const[cython.double][::1] = sums[2]
     texts: cython.const[cython.double][::1]
     masked: cython.const[cython.double][::1]
     with_link: cython.const[cython.double][::1]
@@ -1020,26 +657,20 @@ def site(
     path_characters: cython.const[cython.double][::1]
     path_linked: cython.const[cython.double][::1]
     path_repeated: cython.const[cython.double][::1]
-    parents, first, last = elements[:3]
     texts, masked, with_link = by_block
     on_path, held, path_characters, path_linked, path_repeated = by_element
     index: cython.Py_ssize_t
-    level: cython.Py_ssize_t
-    low: cython.Py_ssize_t
-    high: cython.Py_ssize_t
     row: cython.Py_ssize_t
     count: cython.Py_ssize_t = homes.shape[0]
-    size: cython.Py_ssize_t = parents.shape[0]
-    share: cython.double
+    size: cython.Py_ssize_t = on_path.shape[0]
     fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == count and links.shape[0] == count
     for column in by_block:
         fits &= len(column) == count
     for column in by_element:
         fits &= len(column) == size
-    check(
-        fits and below.shape[0] == size and running.shape[0] == count + 1 and pages > 0.0,
-        "the columns of the site do not fit the page",
-    )
+    for index in range(count):
+        fits &= 0 <= homes[index] < size
+    check(fits and pages > 0.0, "the columns of the site do not fit the page")
     fill(rows, SITE_ROW["site pages"], pages if pages < 20.0 else 20.0)
     row = SITE_ROW["site text"]
     for index in range(count):
@@ -1056,21 +687,12 @@ def site(
     row = SITE_ROW["site link"]
     for index in range(count):
         rows[row, index] = with_link[index] / pages if links[index] else UNKNOWN
-    repeated: cython.double[::1] = room(count + 1, "d")  # running sums
-    for index in range(count):
-        share = texts[index] / pages
-        repeated[index + 1] = repeated[index] + (share if share < 1.0 else 1.0) * characters[index]
-    row = SITE_ROW["site text around"]
-    for index in range(count):
-        low, high = lower_end(index, 3), upper_end(index, 4, count)
-        rows[row, index] = ratio(repeated[high] - repeated[low], running[high] - running[low])
-    space: cython.double[::1] = room(6 * size, "d")
+    space: cython.double[::1] = room(5 * size, "d")
     presence: cython.double[::1] = space[:size]
     elements_there: cython.double[::1] = space[size : 2 * size]
     lengths: cython.double[::1] = space[2 * size : 3 * size]
     link_shares: cython.double[::1] = space[3 * size : 4 * size]
-    shares: cython.double[::1] = space[4 * size : 5 * size]
-    texts_below: cython.double[::1] = space[5 * size :]
+    shares: cython.double[::1] = space[4 * size :]
     for index in range(size):
         presence[index] = on_path[index] / pages
         elements_there[index] = lengths[index] = link_shares[index] = shares[index] = UNKNOWN
@@ -1080,128 +702,235 @@ def site(
         if path_characters[index] > 0.0:
             link_shares[index] = ratio(path_linked[index], path_characters[index])
             shares[index] = ratio(path_repeated[index], path_characters[index])
-        texts_below[index] = ratio(repeated[last[index]] - repeated[first[index]], below[index])
-    at: cython.longlong[::1] = room(count, "q")
-    copy(homes, at)
-    for level, (of_presence, of_elements, of_length, of_links, of_repeated) in enumerate(_SITE_ABOVE):
-        gather(rows, of_presence, presence, at)
-        gather(rows, of_elements, elements_there, at)
-        gather(rows, of_length, lengths, at)
-        gather(rows, of_links, link_shares, at)
-        gather(rows, of_repeated, shares, at)
-        if level in (1, 2):
-            gather(rows, SITE_ROW[f"site text above {level}"], texts_below, at)
-        go_up(at, parents)
+    gather(rows, SITE_ROW["site above 0 presence"], presence, homes)
+    gather(rows, SITE_ROW["site above 0 elements"], elements_there, homes)
+    gather(rows, SITE_ROW["site above 0 length"], lengths, homes)
+    gather(rows, SITE_ROW["site above 0 link share"], link_shares, homes)
+    gather(rows, SITE_ROW["site above 0 repeated"], shares, homes)
 
 
 @cython.cfunc
 def places(
     rows: cython.float[:, ::1],
-    blocks: tuple,
-    elements: tuple,
-    texts: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
     on_path: cython.const[cython.double][::1],
     at_place: tuple,
 ):
-    """Fill those ``rows`` of ``SITE`` that say what other pages have at a block's place, and where new text is.
-
-    New text stands on no other page and in no link: between it is the article, around it what repeats.
+    """Fill those ``rows`` of ``SITE`` that say what other pages have at a block's place.
 
     Args:
         rows: A row for each name, a column for each block.
-        blocks: As for :func:`page`.
-        elements: As for :func:`page`.
-        texts: By block, how many pages have its text.
+        homes: Of each block, the element that it stands in.
         on_path: By element, how many pages have its path.
         at_place: By block, how many pages have its shape there; how many shapes they have there, how many of
             these on several pages, and how much these are the same.
 
     """
-    characters: cython.const[cython.double][::1] = blocks[0]
-    linked: cython.const[cython.double][::1] = blocks[1]
-    homes: cython.const[cython.longlong][::1] = blocks[4]
-    parents: cython.const[cython.longlong][::1]
-    first: cython.const[cython.longlong][::1]
-    last: cython.const[cython.longlong][::1]
     shapes: cython.const[cython.double][::1]
     held: cython.const[cython.double][::1]
     repeated: cython.const[cython.double][::1]
     sameness: cython.const[cython.double][::1]
-    parents, first, last = elements[:3]
     shapes, held, repeated, sameness = at_place
     index: cython.Py_ssize_t
-    start: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    level: cython.Py_ssize_t
     count: cython.Py_ssize_t = homes.shape[0]
     share: cython.double
-    fits: cython.bint = rows.shape[0] == len(SITE) and rows.shape[1] == count and texts.shape[0] == count
-    fits &= on_path.shape[0] == parents.shape[0]
+    fits: cython.bint = rows.shape[1] == count
     for column in at_place:
         fits &= len(column) == count
     check(fits, "the columns of the places do not fit the page")
-    shares: cython.double[::1] = room(count, "d")
-    new: cython.double[::1] = room(count + 1, "d")  # running sums
     row = SITE_ROW["place shape pages"]
     for index in range(count):
         rows[row, index] = shapes[index] if shapes[index] < 12.0 else 12.0
-        share = shapes[index] / (on_path[homes[index]] + FEW_PAGES)
-        shares[index] = share if share < 1.0 else 1.0
-        share = 0.0 if texts[index] > 0.0 or shapes[index] > 0.0 else characters[index] - linked[index]
-        new[index + 1] = new[index] + share
     row = SITE_ROW["place shape"]
     for index in range(count):
-        rows[row, index] = shares[index]
-    row = SITE_ROW["place shape before"]
-    for index in range(count):
-        rows[row, index] = shares[index - 1] if index > 0 else UNKNOWN
-    row = SITE_ROW["place shape after"]
-    for index in range(count):
-        rows[row, index] = shares[index + 1] if index + 1 < count else UNKNOWN
+        share = shapes[index] / (on_path[homes[index]] + FEW_PAGES)
+        rows[row, index] = share if share < 1.0 else 1.0
     row = SITE_ROW["place repeated"]
     for index in range(count):
         rows[row, index] = repeated[index] / (held[index] + FEW_PAGES)
     row = SITE_ROW["place sameness"]
     for index in range(count):
         rows[row, index] = sameness[index] if held[index] > 1.0 else UNKNOWN
-    run_rows(rows, SITE_ROW["place run"], shapes)
-    row = SITE_ROW["new text before"]
+
+
+def score_rows(
+    rows: cython.float[:, ::1],
+    scores: cython.const[cython.double][::1],
+    tokens: cython.const[cython.double][::1],
+    homes: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    paths: cython.const[cython.uint][::1],
+):
+    """Fill the ``rows`` of ``SCORES``: what the scores of a first look say of each block's surroundings.
+
+    A block counts by its tokens, ``_MOST_TOKENS`` at most, and 1. How likely it is content is the logistic
+    function of its score.
+
+    Args:
+        rows: A row for each name, a column for each block.
+        scores: By block, the log odds that it is content.
+        tokens: By block, its words.
+        homes: By block, the element that it stands in.
+        parents: By element, its parent.
+        paths: By element, the hash of its path.
+
+    """
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = scores.shape[0]
+    fits: cython.bint = rows.shape[0] == len(SCORES) and rows.shape[1] == count and tokens.shape[0] == count
+    fits &= homes.shape[0] == count and paths.shape[0] == parents.shape[0]
+    for index in range(parents.shape[0]):
+        fits &= (0 <= parents[index] < index) or index == 0
     for index in range(count):
-        rows[row, index] = log_of(new[index] - new[lower_end(index, NEW_WINDOW)])
-    row = SITE_ROW["new text after"]
+        fits &= 0 <= homes[index] < parents.shape[0]
+    check(fits, "the columns of the page do not fit each other")
+    space: cython.double[::1] = room(4 * count + 2, "d")
+    weights: cython.double[::1] = space[:count]
+    likely: cython.double[::1] = space[count : 2 * count]  # weights that are likely content
+    so_far: cython.double[::1] = space[2 * count : 3 * count + 1]  # running sums of both
+    weights_so_far: cython.double[::1] = space[3 * count + 1 :]
     for index in range(count):
-        rows[row, index] = log_of(new[upper_end(index, NEW_WINDOW + 1, count)] - new[index + 1])
-    row = SITE_ROW["new text so far"]
-    for index in range(count):
-        rows[row, index] = new[index] / larger(new[count], 1.0)
-    at: cython.longlong[::1] = room(count, "q")
-    copy(homes, at)
-    for level in range(1, NEW_LEVELS[len(NEW_LEVELS) - 1] + 1):
-        go_up(at, parents)
-        row = SITE_ROW[f"new text so far above {level}"]
-        for index in range(count):
-            start = first[at[index]]
-            share = new[last[at[index]]] - new[start]
-            rows[row, index] = (new[index] - new[start]) / share if share > 0.0 else UNKNOWN
+        weights[index] = (tokens[index] if tokens[index] < _MOST_TOKENS else _MOST_TOKENS) + 1.0
+        likely[index] = weights[index] / (1.0 + exp(within(-scores[index], -700.0, 700.0)))
+        so_far[index + 1] = so_far[index] + likely[index]
+        weights_so_far[index + 1] = weights_so_far[index] + weights[index]
+        rows[0, index] = scores[index]
+    neighbour_rows(rows, scores)
+    window_rows(rows, so_far, weights_so_far)
+    likely_above_rows(rows, homes, parents, weights, likely)
+    likely_alike_rows(rows, homes, paths, weights, likely)
+    likely_page_rows(rows, scores, so_far, weights_so_far[count])
 
 
 @cython.cfunc
-def run_rows(rows: cython.float[:, ::1], row: cython.Py_ssize_t, shapes: cython.const[cython.double][::1]):
-    """Fill a row with how many blocks on end, each block among them, have shapes that other pages have there."""
+def neighbour_rows(rows: cython.float[:, ::1], scores: cython.const[cython.double][::1]):
+    """Fill the rows of the scores of the blocks before and after a block."""
     index: cython.Py_ssize_t
-    start: cython.Py_ssize_t = 0
-    inside: cython.Py_ssize_t
-    count: cython.Py_ssize_t = shapes.shape[0]
-    length: cython.double
-    for index in range(count + 1):
-        if index < count and shapes[index] > 0.0:
-            continue
-        length = index - start
-        for inside in range(start, index):
-            rows[row, inside] = length if length < LONGEST_RUN else LONGEST_RUN
-        if index < count:
-            rows[row, index] = 0.0
-        start = index + 1
+    at: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    count: cython.Py_ssize_t = scores.shape[0]
+    distance: cython.Py_ssize_t
+    for near in NEIGHBOURS:
+        for distance in (-near, near):
+            row = SCORES_ROW[f"score {distance:+}"]
+            for index in range(count):
+                at = index + distance
+                rows[row, index] = scores[at] if 0 <= at < count else _NO_SCORE
+
+
+@cython.cfunc
+def window_rows(
+    rows: cython.float[:, ::1],
+    so_far: cython.const[cython.double][::1],
+    weights_so_far: cython.const[cython.double][::1],
+):
+    """Fill the rows of how likely the text before and after a block is content."""
+    index: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    width: cython.Py_ssize_t
+    before: cython.Py_ssize_t
+    after: cython.Py_ssize_t
+    count: cython.Py_ssize_t = rows.shape[1]
+    for width in WINDOWS:
+        before, after = SCORES_ROW[f"before {width} likely"], SCORES_ROW[f"after {width} likely"]
+        for index in range(count):
+            end = index - width if index > width else 0
+            rows[before, index] = ratio(so_far[index] - so_far[end], weights_so_far[index] - weights_so_far[end])
+            end = index + width + 1 if index + width + 1 < count else count
+            rows[after, index] = ratio(
+                so_far[end] - so_far[index + 1], weights_so_far[end] - weights_so_far[index + 1]
+            )
+
+
+@cython.cfunc
+def likely_above_rows(
+    rows: cython.float[:, ::1],
+    homes: cython.const[cython.longlong][::1],
+    parents: cython.const[cython.longlong][::1],
+    weights: cython.const[cython.double][::1],
+    likely: cython.const[cython.double][::1],
+):
+    """Fill the rows of how likely the rest of a block's element, and of those above it, is content."""
+    index: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    of_tokens: cython.Py_ssize_t
+    count: cython.Py_ssize_t = homes.shape[0]
+    size: cython.Py_ssize_t = parents.shape[0]
+    space: cython.double[::1] = room(2 * size, "d")
+    below: cython.double[::1] = space[:size]
+    weights_below: cython.double[::1] = space[size:]
+    for index in range(count):
+        below[homes[index]] += likely[index]
+        weights_below[homes[index]] += weights[index]
+    for index in range(size - 1, 0, -1):
+        below[parents[index]] += below[index]
+        weights_below[parents[index]] += weights_below[index]
+    at: cython.longlong[::1] = room(count, "q")
+    copy(homes, at)
+    for level in range(SCORE_LEVELS):
+        row, of_tokens = SCORES_ROW[f"above {level} likely"], SCORES_ROW[f"above {level} tokens"]
+        for index in range(count):
+            rows[row, index] = ratio(below[at[index]] - likely[index], weights_below[at[index]] - weights[index])
+            rows[of_tokens, index] = log_of(weights_below[at[index]])
+        go_up(at, parents)
+
+
+@cython.cfunc
+def likely_alike_rows(
+    rows: cython.float[:, ::1],
+    homes: cython.const[cython.longlong][::1],
+    paths: cython.const[cython.uint][::1],
+    weights: cython.const[cython.double][::1],
+    likely: cython.const[cython.double][::1],
+):
+    """Fill the rows of how likely the other blocks on a block's path are content."""
+    index: cython.Py_ssize_t
+    row: cython.Py_ssize_t
+    count: cython.Py_ssize_t = homes.shape[0]
+    space: cython.longlong[::1] = room(3 * count, "q")
+    keys: cython.longlong[::1] = space[:count]
+    first: cython.longlong[::1] = space[count : 2 * count]
+    of: cython.longlong[::1] = space[2 * count :]
+    for index in range(count):
+        keys[index] = paths[homes[index]]
+    groups: cython.Py_ssize_t = group(keys, first, of)
+    sums: cython.double[::1] = room(3 * groups, "d")
+    times: cython.double[::1] = sums[:groups]
+    held: cython.double[::1] = sums[groups : 2 * groups]
+    whole: cython.double[::1] = sums[2 * groups :]
+    for index in range(count):
+        times[of[index]] += 1.0
+        held[of[index]] += likely[index]
+        whole[of[index]] += weights[index]
+    row = SCORES_ROW["same path likely"]
+    for index in range(count):
+        rows[row, index] = ratio(held[of[index]] - likely[index], whole[of[index]] - weights[index])
+        rows[row + 1, index] = log_of(times[of[index]])
+
+
+@cython.cfunc
+def likely_page_rows(
+    rows: cython.float[:, ::1],
+    scores: cython.const[cython.double][::1],
+    so_far: cython.const[cython.double][::1],
+    whole: cython.double,
+):
+    """Fill the rows of what is likely content of the whole page, and where a block stands in it."""
+    index: cython.Py_ssize_t
+    count: cython.Py_ssize_t = scores.shape[0]
+    row: cython.Py_ssize_t = SCORES_ROW["score rank"]
+    highest: cython.double = scores[0] if count else 0.0
+    order: list = sorted(range(count), key=[-score for score in scores].__getitem__)
+    for index in range(count):
+        rows[row, order[index]] = index / cython.cast(cython.double, count)
+        highest = larger(highest, scores[index])
+    fill(rows, SCORES_ROW["page likely tokens"], log_of(so_far[count]))
+    fill(rows, SCORES_ROW["page likely share"], ratio(so_far[count], whole))
+    row = SCORES_ROW["likely so far"]
+    for index in range(count):
+        rows[row, index] = so_far[index] / larger(so_far[count], 1e-9)
+    fill(rows, SCORES_ROW["highest score"], highest)
 
 
 def page_type(

@@ -279,6 +279,14 @@ def units_of(page: Page) -> list[Unit]:
     return found
 
 
+def unit_kinds(page: Page) -> Numbers:
+    """Return by block the number of the kind of its unit in ``UNITS``, from 1; 0 outside."""
+    kinds = np.zeros(len(page.once(blocks_of)))
+    for unit in page.once(units_of):
+        kinds[unit.blocks] = UNITS.index(unit.kind) + 1
+    return kinds
+
+
 def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
     """Yield the blocks of the formulas in a table."""
     end = nodes.end_of(table)

@@ -142,7 +142,7 @@ NO_PARTS = Parts(_NONE[3], _NONE[2], _NONE[3], _NO_BLOCKS)
 
 def parts_of(page: Page) -> Parts:
     """Find what belongs together on ``page``; ask for it by ``page.once``."""
-    units = units_of(page)
+    units = page.once(units_of)
     silent = sorted({block for unit in units for block in unit.silent})
     return Parts(
         _rows([(UNITS.index(unit.kind), unit.first, unit.last) for unit in units], 3),

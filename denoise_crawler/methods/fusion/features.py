@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from denoise_crawler.core import loops
+from denoise_crawler.methods.fusion.blocks import unit_kinds
 from denoise_crawler.methods.fusion.declared import (
     DECLARED,
     Headline,
@@ -95,41 +98,20 @@ class Sums(NamedTuple):
     link_shares: Numbers
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MainRegion:
-    """The element that holds most of the running text, found as Readability-type extractors find it.
-
-    A block of some length gives a score to the element around it, and ever less to those further up; what repeats
-    across the site gives nothing. Scores shrink with the share of link text.
-
-    ``scores`` by element, relative to those of ``top``, which is the element with most (``top_score``).
-
-    ``first`` and ``last`` bound its blocks.
-    """
-
-    scores: Numbers
-    top: int
-    top_score: float
-    first: int
-    last: int
-
-    def distance(self, block: int) -> int:
-        """Return how many blocks before (below 0) or behind the region a ``block`` stands; 0 inside."""
-        return min(block - self.first, 0) + max(block - self.last + 1, 0)
-
-
 @dataclass(eq=False)
 class Evidence:
     """All there is to know of a page's blocks; what several features need is worked out once.
 
     ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
-    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``.
+    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``, ``units`` of
+    what kind each block's unit is (see :func:`unit_kinds`).
     """
 
     title: str
     description: str
     declared: NDArray[np.float32]
     kinds: Numbers
+    units: Numbers
     blocks: Blocks
     standing: Standing | None
     class_words: ClassWords
@@ -138,8 +120,8 @@ class Evidence:
     def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
         """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
         return cls(
-            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page), blocks, standing,
-            words.classes,
+            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page),
+            page.once(unit_kinds), blocks, standing, words.classes,
         )  # fmt: skip
 
     @cached_property
@@ -176,11 +158,6 @@ class Evidence:
         return own, elements, (*by_block, *by_element)
 
     @cached_property
-    def region(self) -> MainRegion:
-        """The element that holds most of the running text."""
-        return main_region(self)
-
-    @cached_property
     def headline(self) -> Headline:
         """The block that is the page's title."""
         return headline_of(self.title, self.blocks)
@@ -198,18 +175,8 @@ class Evidence:
 _OF_THE_PAGE = frozenset({"named", "sums", "headline", "columns"})
 
 
-def main_region(evidence: Evidence) -> MainRegion:
-    """Score all elements and find the best."""
-    core, around, (blocks, elements, sums) = loops.features, evidence.blocks.around, evidence.columns
-    scores, repeated = np.empty(len(around)), np.zeros(len(evidence.blocks), np.uint8)
-    if (standing := evidence.standing) is not None:
-        core.mark_repeated(standing.texts, float(standing.pages), repeated)
-    top, top_score = core.main_region(blocks, elements, repeated, sums[4], evidence.named, scores)
-    return MainRegion(scores, top, top_score, int(around.first[top]), int(around.last[top]))
-
-
 # made by Python, of texts and words; all other features are made by the loops
-_SAID = "title overlap", "first heading", "begins description", *DECLARED
+_SAID = "title overlap", "first heading", "begins description", "unit", *DECLARED
 
 
 @lru_cache(maxsize=1)
@@ -220,15 +187,24 @@ def page_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1)
-def block_names() -> tuple[str, ...]:
-    """Return the names of all features: those of the page, those that the site changes, and what is wished."""
+def local_names() -> tuple[str, ...]:
+    """Return the names of what a first look sees: the features of the page, those of its site, and the wishes."""
     return (*page_names(), *loops.features.SITE, *WISH_COLUMNS)
+
+
+@lru_cache(maxsize=1)
+def block_names() -> tuple[str, ...]:
+    """Return the names of all features: those of the first look, and what the second makes of its scores."""
+    return (*local_names(), *loops.features.SCORES)
 
 
 def fill_page(rows: Table, evidence: Evidence) -> None:
     """Fill the ``rows`` of ``page_names``, a number for each block."""
     headline, around = evidence.headline, evidence.blocks.around
-    said = headline.overlap, headline.first_heading, begins(evidence.description, evidence.blocks)
+    said = (
+        *(headline.overlap, headline.first_heading),
+        *(begins(evidence.description, evidence.blocks), evidence.units),
+    )
     places = around.places, len(PLACES)
     loops.features.page(rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said)
     rows[-len(DECLARED) :] = evidence.declared
@@ -236,71 +212,107 @@ def fill_page(rows: Table, evidence: Evidence) -> None:
 
 def fill_site(rows: Table, evidence: Evidence) -> None:
     """Fill the rows of the features that depend on what is known of the site."""
-    standing, scores = evidence.standing, np.empty(len(evidence.blocks.around))
-    said, pages = ((), 0.0) if standing is None else (standing.columns, float(standing.pages))
-    given = evidence.named, evidence.blocks.link_hashes, pages, said, scores
-    loops.features.site_rows(rows, *evidence.columns, *given)
+    standing, blocks = evidence.standing, evidence.blocks
+    columns, pages = ((), 0.0) if standing is None else (standing.columns, float(standing.pages))
+    loops.features.site_rows(rows, blocks.elements, blocks.link_hashes, pages, columns)
 
 
-def table_of(evidence: Evidence, wishes: tuple[float, float], of_page: Table | None = None) -> Table:
-    """Return all features as a table, a row for each block; ``of_page`` holds those of the page alone if known.
-
-    Whether title and comments are wished is 1, 0, or ``UNSAID``.
-    """
-    by_feature = np.empty((len(block_names()), len(evidence.blocks)), np.float32)
-    own = len(page_names())
-    if of_page is None:
-        fill_page(by_feature[:own], evidence)
-    else:
-        by_feature[:own] = of_page
-    fill_site(by_feature[own:-2], evidence)
-    by_feature[-2], by_feature[-1] = wishes
-    return by_feature.T
+def fill_scores(rows: Table, scores: Numbers, blocks: Blocks) -> None:
+    """Fill the rows of ``SCORES``: what the ``scores`` of a first look say of each block's surroundings."""
+    around = blocks.around
+    loops.features.score_rows(rows, scores, blocks.tokens, blocks.elements, around.parents, around.paths)
 
 
-# --- a look at a page: all that is known of its blocks, and what the trees say of them
+# --- a look at a page: all that is known of its blocks, and what the trees make of it
 
 _KEPT_BLOCKS = 2_000
 
 
+class Forests(NamedTuple):
+    """The trees of the first look, which see a block by itself, and of the second, which see all scores too."""
+
+    first: BoostedTrees
+    second: BoostedTrees
+
+
 @dataclass(eq=False)
 class Look:
-    """What is seen of a page by some ``trees``: its ``evidence``, and what is wished of its text.
+    """What is seen of a page by the trees of some ``forests``: its ``evidence``, and what is wished of its text.
 
-    ``of_page`` are the features of the page alone, which stay the same whatever is known of its site; None for a
-    page of so many blocks that they are worked out again rather than kept.
+    Whether title and comments are wished is 1, 0, or ``UNSAID``. ``of_page`` are the features of the page alone,
+    which stay the same whatever is known of its site; None for a page of so many blocks that they are worked out
+    again rather than kept.
     """
 
-    trees: BoostedTrees | None
+    forests: Forests | None
     evidence: Evidence
     wishes: tuple[float, float]
     of_page: Table | None
 
     @classmethod
-    def alone(cls, trees: BoostedTrees | None, evidence: Evidence) -> Look:
+    def alone(cls, forests: Forests | None, evidence: Evidence) -> Look:
         """Look at a page of which no site is known, and for which nothing is wished."""
         kept, count = None, len(evidence.blocks)
         if count <= _KEPT_BLOCKS:
             fill_page(kept := np.empty((len(page_names()), count), np.float32), evidence)
-        return cls(trees, evidence, NO_WISHES, kept)
+        return cls(forests, evidence, NO_WISHES, kept)
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
         evidence = self.evidence.knowing(standing)
         if evidence is self.evidence and wishes == self.wishes:
             return self
-        return Look(self.trees, evidence, wishes, self.of_page)
+        return Look(self.forests, evidence, wishes, self.of_page)
+
+    @cached_property
+    def local_table(self) -> Table:
+        """What the first look sees, a row for each block."""
+        by_feature = self._empty(local_names())
+        self._fill_local(by_feature)
+        return by_feature.T
 
     @cached_property
     def table(self) -> Table:
         """All features, a row for each block."""
-        return table_of(self.evidence, self.wishes, self.of_page)
+        assert self.forests is not None  # noqa: S101
+        by_feature, count = self._empty(block_names()), len(local_names())
+        self._fill_local(by_feature[:count])
+        scores = self.forests.first.scores(by_feature[:count].T)
+        fill_scores(by_feature[count:], scores, self.evidence.blocks)
+        return by_feature.T
 
     @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        assert self.trees is not None  # noqa: S101
-        return self.trees.scores(self.table)
+        assert self.forests is not None  # noqa: S101
+        return self.forests.second.scores(self.table)
+
+    def contributions(self, block: int) -> dict[str, float]:
+        """Return by feature what it adds to the score of a block.
+
+        What the block's own first score adds is told by the features that made it.
+        """
+        assert self.forests is not None  # noqa: S101
+        names, values, score = block_names(), self.table[block].tolist(), len(local_names())
+        added = self.forests.second.contributions(values)
+        first = self.forests.first.contributions(values)
+        whole, of_score = fsum(first.values()), added.pop(score, 0.0)
+        share = of_score / whole if of_score * whole > 0 else 0.0
+        for number, amount in first.items():
+            added[number] = added.get(number, 0.0) + share * amount
+        return {names[number]: amount for number, amount in added.items()}
+
+    def _empty(self, names: Sequence[str]) -> Table:
+        return np.empty((len(names), len(self.evidence.blocks)), np.float32)
+
+    def _fill_local(self, by_feature: Table) -> None:
+        of_page = len(page_names())
+        if self.of_page is None:
+            fill_page(by_feature[:of_page], self.evidence)
+        else:
+            by_feature[:of_page] = self.of_page
+        fill_site(by_feature[of_page:-2], self.evidence)
+        by_feature[-2], by_feature[-1] = self.wishes
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds, units_of
 from denoise_crawler.methods.fusion.decision import decide, parts_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
@@ -45,7 +45,8 @@ class Fusion(Method):
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
     of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = (
-        *(blocks_of, parts_of, linked_data_of, said_words_of, description_of, declared_of, unseen_of, traits_of),
+        *(blocks_of, units_of, unit_kinds, parts_of, linked_data_of, said_words_of),
+        *(description_of, declared_of, unseen_of, traits_of),
     )
 
     def __init__(

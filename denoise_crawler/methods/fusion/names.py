@@ -130,6 +130,11 @@ _TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 _DIGITS = re.compile(r"\d+")
 _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss")
+# "category-reviews", "has-comments", "comments-closed" and "product-no-review" say something of the page or its
+# theme; "preview" is no review.
+_NO_COMMENTS = re.compile(
+    r"^(?:category|tag|has|no|not|noload|hide|is|page|single)(?:-|disqus)|-(?:off|closed|on|placeholder)$|preview|-no-"
+)
 
 
 def _may_hide(style: str) -> bool:
@@ -148,5 +153,16 @@ READ: dict[str, Callable[[str], int]] = {
 
 @lru_cache(maxsize=16_384)
 def said_by(names: str) -> tuple[int, str]:
-    """Return the bit of comments for a class and id that name them, else 0; and both without digits."""
-    return _BITS["comment"] if _COMMENTS.search(names.lower()) else 0, _DIGITS.sub("", names)
+    """Return the bit of comments for a class and id that name them, else 0; and both without digits.
+
+    Example:
+        >>> said_by("comments-area"), said_by("product-no-review post-7")
+        ((4096, 'comments-area'), (0, 'product-no-review post-'))
+    """
+    return _BITS["comment"] if _name_comments(names.lower()) else 0, _DIGITS.sub("", names)
+
+
+def _name_comments(names: str) -> bool:
+    if not _COMMENTS.search(names):
+        return False
+    return any(_COMMENTS.search(name) and not _NO_COMMENTS.search(name) for name in names.split())

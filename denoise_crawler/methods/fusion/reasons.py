@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import expm1
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,7 +95,7 @@ def reason_of(decision: Decision, block: int) -> str:
 def _evidence_for(decision: Decision, block: int) -> str:
     """Return the topics that added most to the verdict on a block, the strongest first, and how close it was."""
     taken, chance, row = bool(decision.taken[block]), float(decision.own[block]), decision.look.row(block)
-    sums = {topic: total if taken else -total for topic, total in added_by_topic(decision.look, row).items()}
+    sums = {topic: total if taken else -total for topic, total in added_by_topic(decision.look, block).items()}
     least = max(_LEAST_SHARE * max(sums.values(), default=0.0), 0.0)
     case = Case(decision.look.evidence, block, taken, row)
     topics = sorted((topic for topic, total in sums.items() if total > least), key=lambda topic: -sums[topic])
@@ -110,15 +109,11 @@ def _evidence_for(decision: Decision, block: int) -> str:
     return "; ".join(reasons) or f"no single strong sign; all in all {chance:.0%} likely to be content"
 
 
-def added_by_topic(look: Look, row: Mapping[str, float]) -> dict[str, float]:
-    """Return what the features of a block, by name, add to its score, summed by topic.
-
-    See :meth:`BoostedTrees.contributions`.
-    """
-    assert look.trees is not None  # noqa: S101
-    names, sums = list(row), dict[str, float]()
-    for number, amount in look.trees.contributions(list(row.values())).items():
-        topic = topic_of(names[number])
+def added_by_topic(look: Look, block: int) -> dict[str, float]:
+    """Return what the features of a block add to its score, summed by topic; see :meth:`Look.contributions`."""
+    sums = dict[str, float]()
+    for name, amount in look.contributions(block).items():
+        topic = topic_of(name)
         sums[topic] = sums.get(topic, 0.0) + amount
     return sums
 
@@ -131,28 +126,26 @@ def topic_of(feature: str) -> str:
 
 # What features are about, by how their names begin or end; the first that fits.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("list", ("inner list", "outer list"), ()),
     ("wishes", ("wish ",), ()),
-    ("whole page", ("page ", "site pages", "longest", "main region s"), ()),
-    ("same at this place", ("place shape", "place repeated", "place sameness", "place run"), ()),
-    ("new text", ("new text",), ()),
+    ("whole page", ("page ", "site pages", "longest", "highest score", "likely so far", "score rank"), ()),
+    ("alike", ("same path",), (" on path",)),
+    ("neighbours", ("score ", "before ", "after "), ()),
+    ("surroundings", (), (" likely", "0 tokens", "1 tokens", "2 tokens", "3 tokens")),
+    ("same at this place", ("place shape", "place repeated", "place sameness"), ()),
     ("repeated text", ("site text", "site masked"), (" repeated",)),
     ("repeated link", ("site link",), ()),
     ("site's habits", ("site ",), ()),
     ("repeated on the page", ("times on page",), ()),
-    ("alike", (), (" on path", " same path")),
     ("names", ("names",), (" names",)),
     ("title", ("title", "first heading"), (" to title",)),
     ("description", (), (" description",)),
     ("declared", (), (" declared",)),
-    ("main text", (), (" main region", "text score", "text score above")),
     ("landmark", ("in ",), ()),
-    ("neighbours", ("window ", "before ", "after ", "neighbour "), ()),
     ("links", (), ("link share",)),
     ("surroundings", ("above ",), ()),
-    ("length", ("characters", "of longest", "commas", "closed", "tokens"), ()),
+    ("length", ("characters", "of longest", "commas", "closed"), ()),
     ("place", ("place",), ()),
-    ("markup", ("tag", "depth"), ()),
+    ("markup", ("tag", "depth", "unit"), ()),
 )
 
 
@@ -218,10 +211,6 @@ def _title(case: Case) -> str:
     return _distance(case.block - title, "the page's title") or "it is the page's title"
 
 
-def _main_text(case: Case) -> str:
-    return _distance(case.evidence.region.distance(case.block), "the main text") or "in the page's main text"
-
-
 def _distance(blocks: int, what: str) -> str:
     return f"{counted(abs(blocks), 'block')} {'behind' if blocks > 0 else 'before'} {what}" if blocks else ""
 
@@ -264,17 +253,11 @@ def _links(case: Case) -> str:
     return f"{own:.0%} links, {float(shares[case.evidence.parent(case.block)]):.0%} around it"
 
 
-def _list(case: Case) -> str:
-    size = case.value("inner list size")
-    return "" if size < 0 else f"one of {expm1(size):.0f} alike on the page"
-
-
 _SITE_WORDINGS: dict[str, Callable[[Case, Standing], str]] = {
     "repeated text": _repeated_text,
     "same at this place": _same_at_this_place,
     "repeated link": _repeated_link,
     "site's habits": lambda *_: "what other pages have at this place",
-    "new text": lambda *_: "where the text is that only this page has",
 }
 _PAGE_WORDINGS: dict[str, Callable[[Case], str]] = {
     "repeated on the page": lambda case: (
@@ -285,12 +268,10 @@ _PAGE_WORDINGS: dict[str, Callable[[Case], str]] = {
     "title": _title,
     "description": lambda _: "the page's description",
     "declared": _declared,
-    "main text": _main_text,
     "landmark": _landmark,
     "links": _links,
     "length": lambda case: f"{int(case.evidence.blocks.characters[case.block])} characters long",
     "neighbours": lambda _: "the blocks before and after it",
     "surroundings": lambda _: "the elements around it",
     "place": lambda case: f"block {case.block + 1} of {len(case.evidence.blocks)} on the page",
-    "list": _list,
 }

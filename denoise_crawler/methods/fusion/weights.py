@@ -12,7 +12,7 @@ import numpy as np
 
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.features import Evidence, Look, Words, block_names
+from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words, block_names, local_names
 from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
 from denoise_crawler.methods.fusion.names import ClassWords
 from denoise_crawler.methods.fusion.page_type import (
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from denoise_crawler.methods.fusion.blocks import Numbers
 
 FILE = "weights.json"
-VERSION = 3
-_FORESTS = "blocks", "page_types"  # in the order of the file
+VERSION = 4
+_FORESTS = "first_look", "second_look", "page_types"  # in the order of the file
 
 
 class WrittenForest(msgspec.Struct, frozen=True):
@@ -43,7 +43,8 @@ class WrittenForest(msgspec.Struct, frozen=True):
 class Weights(msgspec.Struct, frozen=True):
     """The log odds of class words and of the words that tell the kind of a page, and the trees.
 
-    ``blocks`` are the trees that tell content. ``page_types`` tell the type of a page, one after the other a tree
+    ``first_look`` are the trees that tell content by each block itself, ``second_look`` those that see the scores
+    of the first as well. ``page_types`` tell the type of a page, one after the other a tree
     for each of ``KINDS``; None in a file that cannot tell. ``trained_on`` says by gold set how many sites and
     pages the weights come from, ``confidence`` what F1 was found (second) where one was expected (first).
     """
@@ -52,7 +53,8 @@ class Weights(msgspec.Struct, frozen=True):
     trained_on: dict[str, dict[str, int]]
     class_words: dict[str, float]
     kind_words: dict[str, list[float]]
-    blocks: WrittenForest
+    first_look: WrittenForest
+    second_look: WrittenForest
     confidence: list[list[float]]
     page_types: WrittenForest | None = None
 
@@ -77,7 +79,8 @@ class Model:
         if weights.version != VERSION:
             raise WeightsError(f"weights of version {weights.version}; this release reads version {VERSION}")
         self.words = Words(ClassWords(weights.class_words), KindWords(weights.kind_words))
-        self.trees = BoostedTrees(_numbered(weights.blocks, block_names()))
+        looks = weights.first_look, weights.second_look
+        self.forests = Forests(*(BoostedTrees(_numbered(one, block_names())) for one in looks))
         types = weights.page_types
         self._page_types = None if types is None else PageTypeTrees(_numbered(types, page_type_names()))
         # where nothing is expected, nothing is found
@@ -85,7 +88,7 @@ class Model:
 
     def alone(self, page: Page) -> Look:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
-        return Look.alone(self.trees, Evidence.of(page, page.once(blocks_of), None, self.words))
+        return Look.alone(self.forests, Evidence.of(page, page.once(blocks_of), None, self.words))
 
     def kinds(self, page: Page, look: Look) -> Numbers:
         """Return how much ``page`` speaks for each of ``KINDS``; zeros if the weights cannot tell."""
@@ -103,16 +106,17 @@ class Model:
 
 
 class FeatureNames(NamedTuple):
-    """The names of all features there are, of blocks and of whole pages."""
+    """The names of all features there are: of blocks in a first look and in a second, and of whole pages."""
 
-    blocks: list[str]
+    first_look: list[str]
+    second_look: list[str]
     page_types: list[str]
 
 
 @lru_cache(maxsize=1)
 def feature_names() -> FeatureNames:
     """Return the names of all features."""
-    return FeatureNames(list(block_names()), list(page_type_names()))
+    return FeatureNames(list(local_names()), list(block_names()), list(page_type_names()))
 
 
 def read_weights(data: bytes) -> Weights:
