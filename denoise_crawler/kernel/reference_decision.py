@@ -1,0 +1,239 @@
+"""Which blocks are taken: the likeliest, as many as promise the best F1, and what belongs together with them."""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel.reference_features import odds_against, running
+
+if TYPE_CHECKING:
+    from denoise_crawler.kernel.columns import Blocks, Choice, Flags, Indices, Numbers, Parts, Standing
+
+# --- how likely each block is content
+
+# What is said of a block by its style, at most; tokens.
+_STYLE_SHARE = 0.4
+_STYLE_PRIOR = 30.0
+_TITLE_CHANCE = 0.9
+
+
+def content_chances(scores: Numbers, standing: Standing | None, shift: float, title: int, wished: bool) -> Numbers:
+    """Return by block how likely it is content: by the trees, its style, what is wished and the title.
+
+    The more tokens of a style the site's other pages have, the more their mean score says. A title that is sure is
+    content as it is wished: other pages may list it, which says nothing against it.
+
+    ``shift`` is added to all log odds; ``title`` is the block that surely is the title, below 0 if none is.
+    """
+    if standing is not None:
+        share = _STYLE_SHARE * standing.style_tokens / (standing.style_tokens + _STYLE_PRIOR)
+        scores = (1.0 - share) * scores + share * standing.style_scores
+    chances = 1.0 / odds_against(scores + shift)
+    if title >= 0:
+        chances[title] = max(chances[title], _TITLE_CHANCE) if wished else 0.0
+    return chances
+
+
+# The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.
+# Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
+# Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts
+# that leave all code out, and those that write formulas in another way, say nothing of the other kinds.
+_OWN, _BEFORE, _AFTER = 0.55, 0.43, 0.25
+_OF_TABLES, _OF_OTHERS = -0.33, 0.5
+_AROUND = 3  # blocks on either side
+_MOST_TOKENS = 30.0  # that one of them counts
+_SUREST = 0.995
+
+
+def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices) -> Numbers:
+    """Return the chances of blocks: their own if they are in no unit, else that of the unit.
+
+    That is the mean over its tokens; for tables, code and formulas what stands around the unit counts as well.
+    The own chances of ``silent`` blocks say nothing.
+    """
+    joint, speaks = own.copy(), np.ones(len(own), bool)
+    speaks[silent] = False
+    speaking, counted = np.flatnonzero(speaks), np.minimum(tokens, _MOST_TOKENS) + 1.0
+    for kind, first, last in units.tolist():
+        begin, end = speaking.searchsorted((first, last)).tolist()
+        mean = _mean(own, tokens, speaking[begin:end])
+        if kind == _DEFINITIONS:
+            joint[first:last] = _mean(own, np.ones(len(own)), np.arange(first, last)) if mean is None else mean
+            continue
+        before = _log_odds(_mean(own, counted, speaking[max(begin - _AROUND, 0) : begin][::-1]))
+        after = _log_odds(_mean(own, counted, speaking[end : end + _AROUND]))
+        odds = _OWN * _log_odds(mean) + (_OF_TABLES if kind == _TABLE else _OF_OTHERS)
+        joint[first:last] = 1.0 / odds_against(np.array([odds + _BEFORE * before + _AFTER * after]))
+    return joint
+
+
+_TABLE, _FORMULA, _DEFINITIONS = (
+    shared.UNITS.index(kind) for kind in (shared.TABLE, shared.FORMULA, shared.DEFINITIONS)
+)
+
+
+def _mean(chances: Numbers, weights: Numbers, blocks: Indices) -> float | None:
+    """Return the mean chance of some blocks by their weights; None if they weigh nothing."""
+    whole = running(weights[blocks])[-1]
+    return float(running(chances[blocks] * weights[blocks])[-1] / whole) if whole > 0.0 else None
+
+
+def _log_odds(chance: float | None) -> float:
+    """Return a chance, within bounds, as log odds; 0 for None."""
+    if chance is None:
+        return 0.0
+    bounded = min(max(chance, 1.0 - _SUREST), _SUREST)
+    return log(bounded / (1.0 - bounded))
+
+
+# --- the cut
+
+
+def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flags, float, float]:
+    """Take the likeliest blocks, as many as make the expected F1 of the text largest.
+
+    With p the chance and n the tokens of a block that is 2·Σ p·n over those taken, by Σ n over those taken plus
+    Σ p·n over all.
+
+    Return whether each block is taken, the F1 to be expected (1 where there is nothing to take and nothing is),
+    and the lowest chance that is taken. A shift is added to the log odds before the cut only.
+    """
+    taken, moved = np.zeros(len(chances), bool), chances
+    if shift:
+        moved = chances * exp(shift)
+        moved = moved / (1.0 - chances + moved)
+    order = np.argsort(-moved, kind="stable")
+    hits, held = np.cumsum((moved * tokens)[order]), np.cumsum(tokens[order])
+    f1 = 2.0 * hits / np.maximum(held + running(moved * tokens)[-1], 1e-9)
+    taken[order[: int(f1.argmax()) + 1 if len(f1) else 0]] = True
+    expected = chances * tokens
+    hit, whole = running(expected[taken])[-1], running(tokens[taken])[-1] + running(expected)[-1]
+    lowest = min(float(chances[taken].min(initial=1.0)), 1.0)
+    return taken, float(2.0 * hit / whole) if whole > 0.0 else 1.0, lowest
+
+
+# --- what belongs to the likely blocks
+
+_REPEATED_CHARACTERS = 40.0
+
+
+def take(
+    blocks: Blocks, parts: Parts, likely: Flags, wanted: Flags, chances: Numbers, title: int, repeating: bool
+) -> tuple[Flags, Flags, Flags]:
+    """Take what belongs to the likely blocks, nothing twice, and headings with their sections.
+
+    A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph that
+    introduces it. Blocks that are ``wanted`` stay in any case; on a page that is ``repeating`` itself, what stands
+    there twice is taken twice.
+
+    Return the blocks to take of the units, the same without what stands there twice, and with headings as their
+    sections.
+    """
+    best, fixed = likely.copy(), wanted.copy()
+    for first, last in parts.lists.tolist():
+        if first and best[first - 1]:
+            best[first:last] = True
+    for _, first, last in parts.units.tolist():
+        tokens, some = blocks.tokens[first:last], best[first:last]
+        best[first:last] = wanted[first:last].any() or tokens[some].sum() >= tokens[~some].sum()
+    best |= wanted
+    once = best.copy() if repeating else _taken_once(blocks, parts.units, best)
+    for kind, first, last in parts.units.tolist():
+        fixed[first:last] |= kind != _FORMULA
+    if title >= 0:
+        fixed[title] = True
+    return best, once, _with_sections(parts.headings, chances, fixed, once)
+
+
+def _taken_once(blocks: Blocks, units: Indices, best: Flags) -> Flags:
+    """Leave out of the best blocks what is taken already: long texts elsewhere, units with the same texts.
+
+    A refrain comes back among the lines of its song, in the same series: in one element, and alike.
+    """
+    once, around = best.copy(), blocks.around
+    long = np.flatnonzero(best & (blocks.characters >= _REPEATED_CHARACTERS))
+    _, first, text = np.unique(blocks.text_hashes[long], return_index=True, return_inverse=True)
+    home, other = blocks.elements[long], blocks.elements[long[first[text]]]
+    columns = around.parents, around.paths, around.places
+    once[long] = np.all([column[home] == column[other] for column in columns], axis=0)
+    seen = set[bytes]()
+    for _, begin, end in units.tolist():
+        once[begin:end] = begin < len(best) and best[begin]
+        if end > begin and best[begin] and blocks.characters[begin:end].sum() >= _REPEATED_CHARACTERS:
+            own = blocks.text_hashes[begin:end].tobytes()
+            once[begin:end] = own not in seen
+            seen.add(own)
+    return once
+
+
+# A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
+# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
+_LEAST, _SURE = 0.12, 0.73
+
+
+def _with_sections(headings: Indices, chances: Numbers, fixed: Flags, before: Flags) -> Flags:
+    """Keep headings before blocks that are taken, drop those whose section is not; ``fixed`` blocks stay."""
+    taken, count = before.copy(), len(before)
+    for first, last, _ in headings.tolist():
+        taken[first:last] = False
+    places = np.where(taken, np.arange(count), count)
+    # by block, the first from there on that is taken and no heading
+    nexts = [*np.minimum.accumulate(places[::-1])[::-1].tolist(), count]
+    following = count  # the next heading that is kept
+    for first, last, end in headings.tolist()[::-1]:
+        taken[first:last] = before[first:last]
+        if last < end and not fixed[first:last].any():
+            nearest, chance = min(nexts[last], following), chances[first:last].max(initial=0.0)
+            if nearest == last and chance >= _LEAST:
+                taken[first:last] = True
+            elif nearest >= end and chance < _SURE:
+                taken[first:last] = False
+        if first < last and taken[first]:
+            following = first
+    return taken
+
+
+def decide(
+    blocks: Blocks, scores: Numbers, standing: Standing | None, parts: Parts, wanted: Flags, favour: float,
+    wished: bool, title: int, shift: float, repeating: bool,
+) -> Choice:  # fmt: skip
+    """Decide what to take of a page.
+
+    ``favour`` is added to all log odds as it is wished, ``shift`` before the cut, for pages of this type; see
+    :func:`content_chances` for the title, :func:`take` for ``wanted`` and ``repeating``.
+    """
+    own = content_chances(scores, standing, favour, title, wished)
+    chances = joint_chances(own, blocks.tokens, parts.units, parts.silent)
+    likely, expected, bar = most_f1(chances, blocks.tokens, shift)
+    steps = take(blocks, parts, likely, wanted, chances, title, repeating)
+    return shared.Choice(own, chances, likely, *steps, bar, expected)
+
+
+# --- from blocks to nodes
+
+
+def verdicts(
+    parents: Any, lines: list[list[int]], taken: Flags, chances: Numbers
+) -> tuple[list[bool], list[float]]:
+    """Return by node whether it is noise, and its score; ``lines`` are the text nodes of each block.
+
+    An element has the highest score of its text and is noise if all its text is; one without goes with its parent.
+    """
+    above, count = parents.tolist(), len(parents)
+    scores, has_text, kept = [0.0] * count, [False] * count, [False] * count
+    for line, is_kept, chance in zip(lines, taken.tolist(), chances.tolist(), strict=True):
+        for node in line:
+            scores[node], has_text[node], kept[node] = chance, True, is_kept
+    for node in range(count - 1, 0, -1):  # children come behind their parents
+        if has_text[node]:
+            parent = above[node]
+            has_text[parent], kept[parent] = True, kept[parent] or kept[node]
+            scores[parent] = max(scores[parent], scores[node])
+    for node in range(1, count):
+        if not has_text[node]:
+            kept[node] = kept[above[node]]
+    return [not one for one in kept], scores

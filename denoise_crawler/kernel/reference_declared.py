@@ -1,0 +1,196 @@
+"""How far blocks agree with texts that their page declares for machines, with its title, and with its description.
+
+Declared texts are compared by runs of three words, over the ends of blocks as well: an ingredient may stand in
+three cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel.hashes import hash64
+from denoise_crawler.kernel.names import IDEOGRAPH, letter_pairs, title_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Headline, Indices, Numbers, Table
+
+_SIGNS = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese signs and kana: words
+)
+_WORD = re.compile(rf"(?=[^\W_])[{_SIGNS}]|[^\W_{_SIGNS}]+")
+
+
+def _words(texts: Iterable[str]) -> tuple[list[str], Indices]:
+    """Return the words of some texts, and where those of each begin and end."""
+    by_text = [_WORD.findall(text.lower()) for text in texts]
+    bounds = np.concatenate([[0], np.cumsum([len(words) for words in by_text], dtype=np.int64)])
+    return [word for words in by_text for word in words], bounds.astype(np.int64)
+
+
+def word_hashes(texts: list[str]) -> tuple[NDArray[np.uint64], Indices]:
+    """Return the hashes of the words of some texts, and where those of each begin and end."""
+    words, bounds = _words(texts)
+    known = {word: hash64(word) for word in set(words)}
+    return np.array([known[word] for word in words], np.uint64), bounds
+
+
+def agreement(blocks: Blocks, texts: list[str], fields: Sequence[int], kinds: int, aside: int) -> Table:
+    """Return how far blocks agree with declared texts.
+
+    A run of three words may reach from one block into the next; a text of one or two words is found where one
+    block or two hold it alone.
+
+    Args:
+        blocks: The blocks of a page.
+        texts: The texts that it declares.
+        fields: The field of each.
+        kinds: How many fields there are.
+        aside: The fields that say nothing of rows, a bit for each.
+
+    Returns:
+        By field the share of each block's words that stand in it, then by field the share of its runs that the
+        page shows, then the share of the rows of the list around the block that are declared.
+    """
+    if len(texts) != len(fields):
+        raise ValueError("each declared text has a field")
+    rows, numbers = np.full((2 * kinds + 1, len(blocks)), shared.UNSAID, np.float32), dict[str, int]()
+    declared, ends = _words(texts)
+    shown, bounds = _words(blocks.texts)
+    own = np.array([numbers.setdefault(word, len(numbers) + 1) for word in declared], np.uint64)
+    runs, field_bits = _declared_runs(own, ends, np.array(fields, np.int64))
+    seen = np.array([numbers.get(word, _NO_WORD) for word in shown], np.uint64)
+    covered, is_shown = np.zeros(len(shown), np.int64), np.zeros(len(runs), bool)
+    for size, at in enumerate(_places_of_runs(bounds) if len(runs) else (), 1):
+        run = _runs(seen, at, size)
+        place = np.minimum(runs.searchsorted(run), len(runs) - 1)
+        hit = runs[place] == run
+        is_shown[place[hit]] = True
+        for step in range(size):
+            covered[at[hit] + step] |= field_bits[place[hit]]
+    for field in set(fields):
+        rows[field] = _between(covered >> field & 1, bounds[:-1], bounds[1:]) / np.maximum(np.diff(bounds), 1)
+        in_field = field_bits >> field & 1
+        rows[kinds + field] = in_field[is_shown].sum() / max(in_field.sum(), 1)
+    if wanted := sum(1 << field for field in set(fields)) & ~aside:
+        rows[2 * kinds] = _row_shares(
+            (covered & wanted > 0).astype(np.int64), bounds, blocks.elements, blocks.around
+        )
+    return rows
+
+
+_NO_WORD = (1 << 64) - 1  # of the page, that nothing declares
+
+
+def _runs(words: NDArray[np.uint64], at: Indices, size: int) -> NDArray[np.uint64]:
+    """Return a number for each run of so many words, from those of its words; 0 stands for none."""
+    spread, none = np.uint64(shared.SPREAD), np.uint64(0)
+    one, two, three = (words[at + step] if step < size else none for step in range(3))
+    runs: NDArray[np.uint64] = (one * spread + two) * spread + three
+    return runs
+
+
+def _declared_runs(
+    words: NDArray[np.uint64], ends: Indices, fields: Indices
+) -> tuple[NDArray[np.uint64], Indices]:
+    """Return the distinct runs of declared texts, ascending, and the fields that have each, a bit for each."""
+    count, begin = np.diff(ends), ends[:-1]
+    text_of = np.repeat(np.arange(len(count)), count)
+    inside = np.flatnonzero(np.arange(len(words)) + 2 < ends[1:][text_of])  # two words of the text follow
+    places = begin[count == 1], begin[count == 2], inside
+    runs = np.concatenate([_runs(words, at, size) for size, at in enumerate(places, 1)])
+    distinct, group = np.unique(runs, return_inverse=True)
+    bits = np.zeros(len(distinct), np.int64)
+    np.bitwise_or.at(bits, group, np.int64(1) << fields[text_of[np.concatenate(places)]])
+    return distinct, bits
+
+
+def _places_of_runs(bounds: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return where runs of one word, of two and of three begin that may be declared: short ones fill blocks."""
+    begin, count = bounds[:-1], np.diff(bounds)
+    pairs = begin[(count > 0) & (count <= 2) & np.isin(begin + 2, bounds)]
+    return begin[count == 1], pairs, np.arange(bounds[-1] - 2)
+
+
+def _between(numbers: Indices, first: Indices, last: Indices) -> Indices:
+    """Return the sums of the numbers from each first place up to each last."""
+    sums = np.concatenate([[0], np.cumsum(numbers)])
+    between: Indices = sums[last] - sums[first]
+    return between
+
+
+_LEAST_SHARE = 0.6  # of the words of a row that is declared
+_LEAST_ROWS = 3  # of what is no list and no table
+_UP = 5  # elements, from a block up to its row
+
+
+def _row_shares(covered: Indices, bounds: Indices, place: Indices, around: Elements) -> Numbers:
+    """Return by block the share of the rows of the list around it whose words are ``covered``.
+
+    Its row is the nearest item or table row above it, else the element that it stands in.
+    """
+    parents, size = np.maximum(around.parents, 0), len(around)
+    first, last = bounds[around.first[1:]], bounds[around.last[1:]]
+    words, held = last - first, _between(covered, first, last)
+    members = np.bincount(parents[1:][words > 0], minlength=size)
+    agreeing = np.bincount(parents[1:][(words > 0) & (held >= _LEAST_SHARE * words)], minlength=size)
+    is_row, at, listed = _is_row(around), place, np.zeros(len(place), bool)
+    for _ in range(_UP):
+        listed |= is_row[at]
+        at = np.where(listed, at, parents[at])
+    at = parents[np.where(listed, at, place)]
+    return np.where(
+        listed | (members[at] >= _LEAST_ROWS), agreeing[at] / np.maximum(members[at], 1), shared.UNSAID
+    )
+
+
+def _is_row(around: Elements) -> Flags:
+    """Return by element whether it is an item of a list, or holds cells of a table."""
+    is_row: Flags = (around.tags == shared.LI) | (around.tags == shared.DD)
+    rows = around.parents[around.tags == shared.TD]
+    is_row[rows[rows > 0]] = True
+    return is_row
+
+
+# --- the title and the description
+
+_SHORTEST = 3  # characters of what is no title
+
+
+def headline_of(title: str, blocks: Blocks) -> Headline:
+    """Find the title of a page among its blocks, by what they share and whether they are an ``h1``."""
+    overlap = _overlap(title[: shared.TITLE_CHARACTERS], blocks)
+    first_heading = (blocks.around.tags[blocks.elements] == shared.H1).astype(np.float64)
+    likeness = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
+    best = int(likeness.argmax()) if len(likeness) and likeness.max() > shared.LEAST_TITLE else -1
+    return shared.Headline(overlap, first_heading, best)
+
+
+def _overlap(title: str, blocks: Blocks) -> Numbers:
+    """Return by block 2·|A ∩ B| / (|A| + |B|) over the distinct words of its text and the title.
+
+    Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks that are very short, and for those
+    more than twice as long as the title.
+    """
+    parts = letter_pairs if IDEOGRAPH.search(title) else title_words
+    wanted, overlap = frozenset(parts(title)), np.zeros(len(blocks))
+    fitting = (blocks.characters > _SHORTEST) & (blocks.characters <= 2 * len(title) + 10)
+    for block in np.flatnonzero(fitting).tolist() if wanted else ():
+        own = parts(blocks.texts[block])
+        overlap[block] = 2 * len(wanted.intersection(own)) / (len(own) + len(wanted))
+    return overlap
+
+
+def begins(description: str, blocks: Blocks) -> Numbers:
+    """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
+    beginning = description[: shared.BEGINNING].lower()
+    least = len(beginning)
+    if least < shared.BEGINNING // 2:
+        return np.full(len(blocks), -1.0)
+    return np.array([len(text) >= least and beginning in text.lower() for text in blocks.texts], np.float64)
