@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -67,14 +67,16 @@ def blocks_of(nodes: Any, title: frozenset[str]) -> Blocks:
     codes[0] = max(codes[0], 0)  # all stands in the first node, whatever it is
     is_element = codes >= 0
     own, homes = np.flatnonzero(is_element), _homes(is_element, columns.parents)
-    measured = _measured(_lines(codes, own, columns.ends), nodes)
-    lines, texts, *rest = map(list, zip(*measured, strict=True)) if measured else [[] for _ in range(10)]
-    numbers, hashes = [np.array(one, float) for one in rest[:5]], [np.array(one, np.uint32) for one in rest[5:]]
+    rows = _measured(_lines(codes, own, columns.ends), nodes)
+    lines, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(10))
+    characters, linked, tokens, commas, closed = (np.array(column, np.float64) for column in measures[:5])
+    hashes, masked, links = (np.array(column, np.uint32) for column in measures[5:])
     starts = np.array([line[0] for line in lines], np.int64)
     around, place = _elements(nodes, own, homes, starts, title), homes[starts]
-    styles = _styles(texts, numbers[0], numbers[1], place, around)
-    shapes = _shapes(texts, numbers[0], numbers[1], hashes[1], around.tags[place] == shared.H1)
-    return shared.Blocks(texts, lines, place, *numbers, *hashes, styles, shapes, around)
+    styles = _styles(texts, characters, linked, place, around)
+    shapes = _shapes(texts, characters, linked, masked, around.tags[place] == shared.H1)
+    numbers = characters, linked, tokens, commas, closed
+    return shared.Blocks(texts, lines, place, *numbers, hashes, masked, links, styles, shapes, around)
 
 
 # --- lines of text, and what each measures
@@ -99,16 +101,15 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
 
 
 _NUMBER = re.compile(r"\d+")
-_Measured: TypeAlias = "tuple[list[int], str, int, int, int, int, bool, int, int, int]"
 
 
-def _measured(lines: list[list[int]], nodes: Any) -> list[_Measured]:
+def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
     """Return of each line with text its nodes and the text, then what it measures.
 
     That is its characters without white space, those inside links, its tokens and commas, and whether it ends as a
     sentence does; the hashes of the text, of the same with every number alike, and of its first link.
     """
-    found, written, links = list[_Measured](), nodes.texts, nodes.columns.links.tolist()
+    found, written, links = list[tuple[Any, ...]](), nodes.texts, nodes.columns.links.tolist()
     for line in lines:
         words = "".join([written[node] for node in line]).split()
         if not words:
@@ -150,9 +151,9 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
     meanings = [meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
-    titles = np.flatnonzero(columns.tags == columns.names.index("h1")) if "h1" in columns.names else ()
+    titles = np.flatnonzero(columns.tags == (columns.names.index("h1") if "h1" in columns.names else -1))
     title_at = int(titles[0]) if len(titles) else len(homes)
-    # the body's come first; what holds the first h1 is no comment, and its names say nothing of comments
+    # what holds the first h1 is no comment, and its names say nothing of comments
     places, depths, paths = list[int](), list[int](), list[int]()
     rows = zip(own.tolist(), ends.tolist(), parents.tolist(), tags.tolist(), strict=True)
     for node, end, parent, tag in rows:

@@ -62,7 +62,7 @@ def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices
         begin, end = speaking.searchsorted((first, last)).tolist()
         mean = _mean(own, tokens, speaking[begin:end])
         if kind == _DEFINITIONS:
-            joint[first:last] = _mean(own, np.ones(len(own)), np.arange(first, last)) if mean is None else mean
+            joint[first:last] = running(own[first:last])[-1] / max(last - first, 1) if mean is None else mean
             continue
         before = _log_odds(_mean(own, counted, speaking[max(begin - _AROUND, 0) : begin][::-1]))
         after = _log_odds(_mean(own, counted, speaking[end : end + _AROUND]))

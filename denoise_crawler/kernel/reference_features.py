@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel.reference_declared import begins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, Standing, Table
 
 
-def logs(numbers: Numbers) -> Numbers:
+def logs(numbers: Any) -> Numbers:
     """Return the logarithm of 1 and each number."""
     return np.array([log1p(number) for number in numbers.tolist()], np.float64)
 
@@ -46,7 +47,7 @@ def up(at: Indices, parents: Indices) -> Indices:
     return above
 
 
-def subtree_sums(places: Indices, numbers: Numbers, parents: Indices) -> Numbers:
+def subtree_sums(places: Indices, numbers: Any, parents: Indices) -> Numbers:
     """Return by place the sum of the numbers at it and below it; parents come before children."""
     sums, above = np.bincount(places, numbers, len(parents)).tolist(), parents.tolist()
     for place in range(len(above) - 1, 0, -1):
@@ -56,7 +57,7 @@ def subtree_sums(places: Indices, numbers: Numbers, parents: Indices) -> Numbers
 
 def rows_of(columns: Iterable[Any], count: int) -> Table:
     """Return a row for each column, which may be one number for all blocks."""
-    return np.array([np.broadcast_to(column, count).astype(np.float32) for column in columns]).reshape(-1, count)
+    return np.array([np.broadcast_to(column, count).astype(np.float32) for column in columns])
 
 
 # --- what the page alone says
@@ -75,7 +76,7 @@ class _Sums:
 
 
 def page_table(
-    blocks: Blocks, headline: Headline, description: Numbers, named: Numbers, kinds: Numbers, units: Numbers,
+    blocks: Blocks, headline: Headline, description: str, named: Numbers, kinds: Numbers, units: Numbers,
     declared: Table,
 ) -> Table:  # fmt: skip
     """Return what a page alone says of its blocks: a row for each feature.
@@ -83,13 +84,13 @@ def page_table(
     Args:
         blocks: The blocks of the page.
         headline: How they resemble the title of the page, and which is the title.
-        description: Whether they hold the beginning of its description.
+        description: What it says of itself; a block may hold its beginning.
         named: By element, how much its class and id speak for content.
         kinds: How much the page speaks for each of ``KINDS``.
         units: By block, of what kind its unit is.
         declared: How blocks agree with what the page declares, a row for each feature.
     """
-    said = [headline.overlap, headline.first_heading, description, units, *declared]
+    said = [headline.overlap, headline.first_heading, begins(description, blocks), units, *declared]
     sums, places = _Sums(blocks), blocks.around.places[blocks.elements]
     columns = _own_columns(blocks, sums) | _columns_above(blocks, sums, named) | _name_columns(blocks, named)
     columns |= _title_columns(sums, headline.best) | _repetition_columns(blocks, sums)
@@ -380,11 +381,11 @@ def _largest_lists(blocks: Blocks, sums: _Sums, likely: Numbers, tokens: Numbers
     keys = (around.parents[with_text] << 32) + around.paths[with_text]
     _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
     first, last = around.first[with_text], around.last[with_text]
-    below, linked = sums.below[with_text], sums.linked_below[with_text]
-    columns = below, linked, likely[last] - likely[first], tokens[last] - tokens[first]
+    text, in_links = sums.below[with_text], sums.linked_below[with_text]
+    columns = text, in_links, likely[last] - likely[first], tokens[last] - tokens[first]
     characters, linked, content, words = (np.bincount(group, column, len(sizes)) for column in columns)
-    largest = np.argsort(linked - characters, kind="stable")  # groups are in the order of their keys
-    largest = largest[sizes[largest] >= _SIBLINGS][:2].tolist()
+    order = np.argsort(linked - characters, kind="stable")  # groups are in the order of their keys
+    largest = order[sizes[order] >= _SIBLINGS][:2].tolist()
     found = {f"list {place} {name}": 0.0 for place in (1, 2) for name in _OF_LIST}
     for place, one in enumerate(largest, 1):
         found[f"list {place} size"] = log1p(sizes[one])

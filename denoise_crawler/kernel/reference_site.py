@@ -127,8 +127,8 @@ def _sums(wanted: Hashes, hashes: Sequence[Hashes], columns: Sequence[Sequence[A
     """Return by hash that is wanted the sums of the columns of pages, which stand beside their hashes."""
     keys, which = np.unique(wanted, return_inverse=True)
     place, hit = _places(keys, _joined(hashes, np.uint32))
-    weights = (_joined(column, np.float64)[hit] for column in columns)
-    return [np.bincount(place, weight, len(keys))[which] for weight in weights]
+    sums = (np.bincount(place, _joined(column, np.float64)[hit], len(keys)) for column in columns)
+    return [column[which].astype(np.float64) for column in sums]
 
 
 def _places(keys: Hashes, hashes: Hashes) -> tuple[Indices, Indices]:
