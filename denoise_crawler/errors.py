@@ -52,10 +52,6 @@ class CoreError(DenoiseError, RuntimeError):
     """The compiled core cannot be used though it is required; the message says why."""
 
 
-class StaleCoreError(CoreError):
-    """What was compiled in a checkout is not what its source says; the message says how to build it anew."""
-
-
 class CrawlError(DenoiseError, SystemExit, RuntimeError):
     """A crawl cannot begin; the message says why and what to do.
 

@@ -1,7 +1,7 @@
 """What ``judge`` and ``reference`` share: the columns of a page and of its site, the names of features, constants.
 
-A feature is one name in ``PAGE``, ``SITE`` or ``SCORES`` and what fills its row in both. Trainer and judge read the
-names from here.
+A feature is one name in ``PAGE``, ``SITE`` or ``SCORES`` and what fills its row in both. Trainer and judge read
+the names from here.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Elements:
     """The block-level elements of a page in document order; element 0 is the body.
 
     ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
-    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``names`` its class and id as written, ``paths`` a hash
-    of the labels from the body down to it.
+    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``names`` its class and id as written, ``paths`` a
+    hash of the labels from the body down to it.
     """
 
     nodes: Indices
@@ -283,4 +283,42 @@ STYLE_LENGTHS, STYLE_LINKED = (15, 40, 120), 0.9  # what parts short blocks from
 LEAST_LABEL, LONGEST_LABEL, LEAST_HEADING = 3, 80, 10  # characters
 TITLE_CHARACTERS, LEAST_TITLE, BEGINNING = 300, 0.3, 24
 MAX_LEAVES = 32
+PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
+MOST_LINKED = 0.5  # of the characters of the paragraph and the list: "See also:" introduces links
 SCALE = float(1 << 32)  # entropies are added up as whole numbers, so that no sum depends on the order of pages
+
+# The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.
+# Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
+# Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts
+# that leave all code out, and those that write formulas in another way, say nothing of the other kinds.
+OF_OWN, OF_BEFORE, OF_AFTER = 0.55, 0.43, 0.25
+OF_TABLES, OF_OTHERS = -0.33, 0.5
+AROUND, MOST_UNIT_TOKENS = 3, 30.0  # blocks on either side; tokens that one of them counts
+SUREST = 0.995
+# What is said of a block by its style, at most; tokens.
+STYLE_SHARE, STYLE_PRIOR = 0.4, 30.0
+TITLE_CHANCE = 0.9
+LEAST_REPEATED = 40.0  # characters of what is not taken twice
+# A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
+# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
+LEAST_HEADING_CHANCE, SURE_HEADING_CHANCE = 0.12, 0.73
+
+# --- the clean text: what a node is, some of these added up
+
+TEXT_NODE, BLOCK, CELL, ROW, LIST = 1, 2, 4, 8, 16
+ITEM, PREFORMATTED, BREAK, PICTURE, SUPERSCRIPT = 32, 64, 128, 256, 512
+NODE_KINDS = {
+    "#text": TEXT_NODE,
+    "tr": BLOCK | ROW,
+    "li": BLOCK | ITEM,
+    "pre": BLOCK | PREFORMATTED,
+    "img": PICTURE,
+    "sup": SUPERSCRIPT,
+    **dict.fromkeys(("td", "th"), BLOCK | CELL),
+    **dict.fromkeys(("ul", "ol", "menu", "dir"), BLOCK | LIST),
+    **dict.fromkeys(("br", "div"), BLOCK | BREAK),
+}
+BULLET = "- "
+MOST_INDENTS = 8
+MOST_OF_A_SIGN = 5  # characters
+HIDES, SHOWS = 1, 2  # what a rule of a style sheet may do

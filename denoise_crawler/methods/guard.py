@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import TEXT, Element, Page
@@ -135,9 +135,8 @@ def _shingles(texts: Iterable[str]) -> NDArray[np.uint64]:
 
 
 def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
-    lower = [text.lower() for text in texts]
-    words = np.empty(sum(map(len, lower)), np.uint64)
-    return words[: loops.runs.words_of(lower, words, np.empty(len(lower) + 1, np.int64))]
+    hashes: NDArray[np.uint64] = kernel.active.word_hashes(list(texts))[0]
+    return hashes
 
 
 def _opens(element: Element) -> bool:

@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
 from denoise_crawler.errors import PartError, SelectorError
+from denoise_crawler.kernel.reference_text import kind_of
 from denoise_crawler.output.content.blocks import Formula
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.links import is_permalink
@@ -60,7 +61,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
     """
     nodes = page.nodes
     pairs = [(part.start, part.stop) for part in parts]
-    texts: list[str] = loops.writing.texts_of(
+    texts: list[str] = kernel.active.texts_of(
         nodes.texts,
         page.once(_columns),
         noise or [],
@@ -74,8 +75,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
 
 @lru_cache(maxsize=1_000)
 def _kind_of(tag: str) -> int:
-    kind: int = loops.writing.kind_of(tag, INLINE)
-    return kind
+    return kind_of(tag, INLINE)
 
 
 def _columns(page: Page) -> tuple[np.ndarray, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from denoise_crawler.core import loops
+from denoise_crawler.kernel.reference_text import joint
 from denoise_crawler.page import Element, Nodes
 
 _NO_TEXT = ("script", "style", "template", "noscript")
@@ -12,10 +12,10 @@ _NO_PLAIN_TEXT = (*_NO_TEXT, "br", "div", etree.Comment, etree.ProcessingInstruc
 
 
 class WordJoiner:
-    """Returns what to write between two texts of a line, as ``loops/writing.py`` says it."""
+    """Returns what to write between two texts of a line, as ``joint`` says it."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self._nodes, self._joint = nodes, loops.writing.joint
+        self._nodes = nodes
         self._last, self._end = -1, ""
         self._gap = False
 
@@ -35,8 +35,8 @@ class WordJoiner:
         if last < 0:
             return ""
         parted = gap or (link >= 0 and 0 <= nodes.links[last] != link)
-        joint: str = self._joint(end, text[0], parted, _is_superscript(nodes, index), _is_superscript(nodes, last))
-        return joint
+        raised, was_raised = _is_superscript(nodes, index), _is_superscript(nodes, last)
+        return joint(end, text[0], parted=parted, raised=raised, was_raised=was_raised)
 
 
 def _is_superscript(nodes: Nodes, index: int) -> bool:

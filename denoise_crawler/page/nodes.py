@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from lxml.etree import _Element
 
-from denoise_crawler.core import compiled
-from denoise_crawler.page.html_names import INLINE, TEXT, URL_ATTRIBUTES
+from denoise_crawler import kernel
+from denoise_crawler.kernel.html_names import INLINE, TEXT, URL_ATTRIBUTES
 from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
@@ -32,7 +32,7 @@ _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """The nodes of a page as the loops read them: ``tags`` are numbers of ``names``, all columns int32."""
+    """The nodes of a page as the kernel reads them: ``tags`` are numbers of ``names``, all columns int32."""
 
     names: list[str]
     tags: NDArray[np.int32]
@@ -91,7 +91,7 @@ class Nodes:
 
     @property
     def columns(self) -> Columns:
-        """The columns that the loops read."""
+        """The columns that the kernel reads."""
         if self._columns is None:
             table = np.empty((4, len(self)), np.int32)
             if self.compiled is not None:
@@ -201,7 +201,7 @@ def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bo
 
     ``is_shared`` tells whether somebody else has the tree, too, and may change it.
     """
-    if (core := compiled.tree) is None:
+    if (core := kernel.reader) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth

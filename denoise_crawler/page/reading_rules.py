@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from denoise_crawler.page.html_names import INLINE, KNOWN, PARAGRAPHS, QUOTES, READ_BY_NAME
+from denoise_crawler.kernel.html_names import INLINE, KNOWN, PARAGRAPHS, QUOTES, READ_BY_NAME
 from denoise_crawler.page.nodes import Nodes
 from denoise_crawler.page.signs import EMOJI, signed
 from denoise_crawler.page.text import visible

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.page.nodes import Element, Nodes
 
 MARKUP = frozenset({"math", "mjx-container"})
@@ -85,7 +85,7 @@ class SelfDescription:
         self.author_pages: list[tuple[str, Element]] = []
         if root is None:
             return
-        if (core := compiled.tree) is not None:
+        if (core := kernel.reader) is not None:
             found = core.declared(root, _compiled_signs(core))
             self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
             self.headings, self.times, self.styles, self.bases, self.texts, *rest = rest
@@ -118,9 +118,7 @@ class SelfDescription:
 
 @lru_cache(maxsize=1)
 def _compiled_signs(core: Any) -> Any:
-    return core.Signs(
-        Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(compiled.tree)
-    )
+    return core.Signs(Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(core))
 
 
 def _elements_with(root: Element, naming: etree.XPath, name: str) -> list[Element]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.page.nodes import TEXT, Nodes
 
 Words: TypeAlias = "Mapping[str, tuple[str, ...]]"  # by attribute
@@ -39,7 +39,7 @@ def find_words(nodes: Nodes, words: Words) -> Sequence[int]:
 
 
 def _find(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Sequence[int]:
-    core: Any = compiled.tree
+    core: Any = kernel.reader
     if core is not None and nodes.compiled is not None:
         hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
         found: list[int] = hints.find(nodes.compiled)

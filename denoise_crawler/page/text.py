@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.loops.hashes import hash32, hash64
+from denoise_crawler.kernel.hashes import hash32, hash64
 
 __all__ = [
     "HAN",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
 from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.signs import HEARD, find_words, signed
@@ -102,13 +102,12 @@ class _Rule(NamedTuple):
 
 
 def _rules(sheets: Iterable[str]) -> Iterator[_Rule]:
-    left, core = _MOST_CHARACTERS, loops.sheets
+    left = _MOST_CHARACTERS
     for sheet in sheets:
         if left > 0 and "{" in sheet:
             text = _without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]
-            rows = np.empty((text.count("}"), core.PARTS), np.int64)
-            for start, brace, end, nested, signs in rows[: core.rules_of(text, rows)].tolist():
-                yield _Rule(text[start:brace], text[brace + 1 : end], bool(nested), signs)
+            for start, brace, end, nested, signs in kernel.active.rules_of(text):
+                yield _Rule(text[start:brace], text[brace + 1 : end], nested, signs)
         left -= len(sheet)
 
 

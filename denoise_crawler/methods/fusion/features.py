@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import fsum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
+from denoise_crawler.kernel.columns import KINDS, PAGE, PLACES, SAID, SCORES, SITE, UNSAID, Headline
 from denoise_crawler.methods.fusion.blocks import unit_kinds
-from denoise_crawler.methods.fusion.declared import (
-    DECLARED,
-    Headline,
-    begins,
-    declared_of,
-    description_of,
-    headline_of,
-)
-from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
-from denoise_crawler.methods.fusion.names import PLACES, ClassWords
-from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, description_of
+from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
-    from denoise_crawler.methods.fusion.trees import BoostedTrees, Table
+    from denoise_crawler.kernel.columns import Blocks, Flags, Numbers, Standing, Table
+    from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 
 WORDS = KEEP, LEAVE = "keep", "leave"
 # What is added to the log odds of every block before the best text is chosen.
 FAVOUR = {"precision": -0.5, "balanced": 0.0, "recall": 0.5}
-UNSAID = -1.0
 NO_WISHES = UNSAID, UNSAID
 WISH_COLUMNS = ("wish title", "wish comments")
 
@@ -85,19 +73,6 @@ class Words(NamedTuple):
         return cls(ClassWords({}), KindWords({}))
 
 
-class Sums(NamedTuple):
-    """The characters of a page and those of them inside links.
-
-    By block they are running sums, which begin with 0; by element what stands below it, and the share in links.
-    """
-
-    characters: Numbers
-    linked: Numbers
-    element_characters: Numbers
-    element_linked: Numbers
-    link_shares: Numbers
-
-
 @dataclass(eq=False)
 class Evidence:
     """All there is to know of a page's blocks; what several features need is worked out once.
@@ -109,7 +84,7 @@ class Evidence:
 
     title: str
     description: str
-    declared: NDArray[np.float32]
+    declared: Table
     kinds: Numbers
     units: Numbers
     blocks: Blocks
@@ -125,107 +100,56 @@ class Evidence:
         )  # fmt: skip
 
     @cached_property
-    def named(self) -> Numbers:
-        """By element, how much its class and id speak for content."""
-        return self.class_words.worth(self.blocks.around.names)
+    def headline(self) -> Headline:
+        """The block that is the page's title."""
+        headline: Headline = kernel.active.headline_of(self.title, self.blocks)
+        return headline
 
     @cached_property
-    def sums(self) -> Sums:
-        """The characters up to each block and below each element."""
-        return Sums(*self.columns[2])
-
-    def parent(self, block: int) -> int:
-        """Return the element above that of a block; the body has itself above it."""
-        around = self.blocks.around
-        return max(int(around.parents[self.blocks.elements[block]]), 0)
-
-    @cached_property
-    def everywhere(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def everywhere(self) -> Flags:
         """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
         standing = self.standing
         if standing is None or standing.pages < EVERYWHERE_PAGES:
             return np.zeros(len(self.blocks), bool)
         return standing.texts >= EVERYWHERE_SHARE * standing.pages
 
-    @cached_property
-    def columns(self) -> tuple[tuple[NDArray[Any], ...], ...]:
-        """The columns of blocks, of elements and of sums, as the loops take them."""
-        blocks, around = self.blocks, self.blocks.around
-        own = blocks.characters, blocks.linked, blocks.commas, blocks.closed, blocks.elements, blocks.text_hashes
-        elements = around.parents, around.first, around.last, around.tags, around.depths, around.paths
-        by_block, by_element = np.empty((2, len(blocks) + 1)), np.empty((3, len(around)))
-        loops.features.add_up(own, elements, by_block, by_element)
-        return own, elements, (*by_block, *by_element)
-
-    @cached_property
-    def headline(self) -> Headline:
-        """The block that is the page's title."""
-        return headline_of(self.title, self.blocks)
-
     def knowing(self, standing: Standing | None) -> Evidence:
-        """Return the same evidence with what the site says; the rest is not worked out again."""
+        """Return the same evidence with what the site says."""
         if standing is None and self.standing is None:
             return self
         other = replace(self, standing=standing)
-        other.__dict__.update({name: self.__dict__[name] for name in _OF_THE_PAGE & self.__dict__.keys()})
+        other.__dict__["headline"] = self.headline
         return other
 
-
-# What of the evidence is the same whatever is known of the site.
-_OF_THE_PAGE = frozenset({"named", "sums", "headline", "columns"})
-
-
-# made by Python, of texts and words; all other features are made by the loops
-_SAID = "title overlap", "first heading", "begins description", "unit", *DECLARED
+    def table(self) -> Table:
+        """Return the features that the page alone says, by feature."""
+        table: Table = kernel.active.page_table(
+            self.blocks, self.headline, self.description, self.class_words.worth(self.blocks.around.names),
+            self.kinds, self.units, self.declared,
+        )  # fmt: skip
+        return table
 
 
 @lru_cache(maxsize=1)
 def page_names() -> tuple[str, ...]:
     """Return the names of the features that the page alone says."""
-    kinds = (f"page kind {kind}" for kind in KINDS)
-    return (*loops.features.PAGE, *(f"in {place}" for place in PLACES), *kinds, *_SAID)
+    places, kinds = (f"in {place}" for place in PLACES), (f"page kind {kind}" for kind in KINDS)
+    return (*PAGE, *places, *kinds, *SAID, *DECLARED)
 
 
 @lru_cache(maxsize=1)
 def local_names() -> tuple[str, ...]:
     """Return the names of what a first look sees: the features of the page, those of its site, and the wishes."""
-    return (*page_names(), *loops.features.SITE, *WISH_COLUMNS)
+    return (*page_names(), *SITE, *WISH_COLUMNS)
 
 
 @lru_cache(maxsize=1)
 def block_names() -> tuple[str, ...]:
     """Return the names of all features: those of the first look, and what the second makes of its scores."""
-    return (*local_names(), *loops.features.SCORES)
-
-
-def fill_page(rows: Table, evidence: Evidence) -> None:
-    """Fill the ``rows`` of ``page_names``, a number for each block."""
-    headline, around = evidence.headline, evidence.blocks.around
-    said = (
-        *(headline.overlap, headline.first_heading),
-        *(begins(evidence.description, evidence.blocks), evidence.units),
-    )
-    places = around.places, len(PLACES)
-    loops.features.page(rows, *evidence.columns, evidence.named, headline.best, *places, evidence.kinds, said)
-    rows[-len(DECLARED) :] = evidence.declared
-
-
-def fill_site(rows: Table, evidence: Evidence) -> None:
-    """Fill the rows of the features that depend on what is known of the site."""
-    standing, blocks = evidence.standing, evidence.blocks
-    columns, pages = ((), 0.0) if standing is None else (standing.columns, float(standing.pages))
-    loops.features.site_rows(rows, blocks.elements, blocks.link_hashes, pages, columns)
-
-
-def fill_scores(rows: Table, scores: Numbers, blocks: Blocks) -> None:
-    """Fill the rows of ``SCORES``: what the ``scores`` of a first look say of each block's surroundings."""
-    around = blocks.around
-    loops.features.score_rows(rows, scores, blocks.tokens, blocks.elements, around.parents, around.paths)
+    return (*local_names(), *SCORES)
 
 
 # --- a look at a page: all that is known of its blocks, and what the trees make of it
-
-_KEPT_BLOCKS = 2_000
 
 
 class Forests(NamedTuple):
@@ -240,22 +164,18 @@ class Look:
     """What is seen of a page by the trees of some ``forests``: its ``evidence``, and what is wished of its text.
 
     Whether title and comments are wished is 1, 0, or ``UNSAID``. ``of_page`` are the features of the page alone,
-    which stay the same whatever is known of its site; None for a page of so many blocks that they are worked out
-    again rather than kept.
+    which stay the same whatever is known of its site.
     """
 
     forests: Forests | None
     evidence: Evidence
     wishes: tuple[float, float]
-    of_page: Table | None
+    of_page: Table
 
     @classmethod
     def alone(cls, forests: Forests | None, evidence: Evidence) -> Look:
         """Look at a page of which no site is known, and for which nothing is wished."""
-        kept, count = None, len(evidence.blocks)
-        if count <= _KEPT_BLOCKS:
-            fill_page(kept := np.empty((len(page_names()), count), np.float32), evidence)
-        return cls(forests, evidence, NO_WISHES, kept)
+        return cls(forests, evidence, NO_WISHES, evidence.table())
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
@@ -267,25 +187,28 @@ class Look:
     @cached_property
     def local_table(self) -> Table:
         """What the first look sees, a row for each block."""
-        by_feature = self._empty(local_names())
-        self._fill_local(by_feature)
-        return by_feature.T
+        evidence = self.evidence
+        table: Table = kernel.active.local_table(evidence.blocks, self.of_page, evidence.standing, self.wishes)
+        return table.T
 
     @cached_property
+    def _seen(self) -> tuple[Table, Numbers]:
+        assert self.forests is not None  # noqa: S101
+        evidence, (first, second) = self.evidence, self.forests
+        table, scores = kernel.active.looks(
+            evidence.blocks, self.of_page, evidence.standing, self.wishes, first.in_kernel, second.in_kernel
+        )
+        return table.T, scores
+
+    @property
     def table(self) -> Table:
         """All features, a row for each block."""
-        assert self.forests is not None  # noqa: S101
-        by_feature, count = self._empty(block_names()), len(local_names())
-        self._fill_local(by_feature[:count])
-        scores = self.forests.first.scores(by_feature[:count].T)
-        fill_scores(by_feature[count:], scores, self.evidence.blocks)
-        return by_feature.T
+        return self._seen[0]
 
-    @cached_property
+    @property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        assert self.forests is not None  # noqa: S101
-        return self.forests.second.scores(self.table)
+        return self._seen[1]
 
     def contributions(self, block: int) -> dict[str, float]:
         """Return by feature what it adds to the score of a block.
@@ -301,18 +224,6 @@ class Look:
         for number, amount in first.items():
             added[number] = added.get(number, 0.0) + share * amount
         return {names[number]: amount for number, amount in added.items()}
-
-    def _empty(self, names: Sequence[str]) -> Table:
-        return np.empty((len(names), len(self.evidence.blocks)), np.float32)
-
-    def _fill_local(self, by_feature: Table) -> None:
-        of_page = len(page_names())
-        if self.of_page is None:
-            fill_page(by_feature[:of_page], self.evidence)
-        else:
-            by_feature[:of_page] = self.of_page
-        fill_site(by_feature[of_page:-2], self.evidence)
-        by_feature[-2], by_feature[-1] = self.wishes
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""

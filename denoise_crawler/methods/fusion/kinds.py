@@ -6,30 +6,61 @@ Learned from gold pages, as the worth of class words is: by word, how much more 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import fsum
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler.kernel.columns import KINDS
+from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
-from denoise_crawler.methods.fusion.names import words_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.kernel.columns import Numbers
 
-KINDS = ("article", "forum", "product", "listing", "collection", "documentation", "service")
 MOST_TYPE_SCORE = 8.0
 NO_KINDS = np.zeros(len(KINDS))
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_NAMES = 3_000
 _REMEMBERED = 16_384
+_LIMIT = 6.0
+T = TypeVar("T")
 _SAID = frozenset({"og:type", "generator"})
+
+
+class _Remembered(dict[str, T]):
+    """What names were worth: a site has few classes and ids, and they come back."""
+
+    def __init__(self, worth: Callable[[str], T]) -> None:
+        self._worth = worth
+
+    def __missing__(self, names: str) -> T:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        self[names] = found = self._worth(names)
+        return found
+
+
+class ClassWords(dict[str, float]):
+    """Log odds by word of a class or id: what it says of the text below."""
+
+    def __init__(self, log_odds: Mapping[str, float]) -> None:
+        super().__init__(log_odds)
+        self._of_names = _Remembered(self._sum)
+
+    def worth(self, names: list[str]) -> Numbers:
+        """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
+        of_names = self._of_names
+        return np.array([of_names[one] for one in names])
+
+    def _sum(self, names: str) -> float:
+        return max(-_LIMIT, min(_LIMIT, fsum([self[word] for word in words_of(names) if word in self])))
 
 
 class KindWords:
@@ -38,26 +69,21 @@ class KindWords:
     def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
         self._numbers = {word: number for number, word in enumerate(log_odds)}
         self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
-        self._of_names: dict[str, tuple[int, ...]] = {}  # a site has few classes and ids, and they come back
+        self._of_names = _Remembered(lambda names: self._known(words_of(names)))
 
     def says(self, words: Iterable[str]) -> Numbers:
         """Return by kind the mean log odds of the words that speak most for it; 0 if none is known."""
-        return self._strongest([], self._known(words))
+        return self._mean({*self._known(words)})
 
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
-        if len(self._of_names) > _REMEMBERED:
-            self._of_names.clear()
-        return self._strongest(_names(page), self._known(page.once(said_words_of)))
+        of_names, numbers = self._of_names, {*self._known(page.once(said_words_of))}
+        return self._mean(numbers.union(*[of_names[names] for names in {*_names(page)}]))
 
-    def _strongest(self, names: list[str], said: tuple[int, ...]) -> Numbers:
-        best, sums = np.empty((len(KINDS), _STRONGEST)), np.empty(len(KINDS))
-        loops.texts.strongest(self._of_names, names, self._find, said, self._log_odds, best, sums)
-        return sums / _STRONGEST
-
-    def _find(self, names: str) -> tuple[int, ...]:
-        self._of_names[names] = self._known(words_of(names))
-        return self._of_names[names]
+    def _mean(self, numbers: set[int]) -> Numbers:
+        rising = np.sort(self._log_odds[sorted(numbers)], axis=0)
+        strongest: Numbers = rising[-_STRONGEST:].sum(axis=0) / _STRONGEST
+        return strongest
 
     def _known(self, words: Iterable[str]) -> tuple[int, ...]:
         numbers = self._numbers

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from denoise_crawler import kernel
+from denoise_crawler.kernel.columns import Parts
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds, units_of
-from denoise_crawler.methods.fusion.decision import decide, parts_of
+from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of, unit_kinds, units_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
-from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Wishes
+from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
-from denoise_crawler.methods.fusion.reasons import judgement_of
+from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
 from denoise_crawler.methods.fusion.records import COMMENT, FIELD, VALUE, product_values, record_fields
 from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -23,6 +26,8 @@ from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from denoise_crawler.kernel.columns import Flags
 
 
 MAX_PAGES = 128
@@ -123,7 +128,38 @@ class Fusion(Method):
         decision = decide(
             look, self.wishes, page.once(parts_of), because, shift=page_type.shift, repeating=repeating
         )
-        return judgement_of(page, decision, self.model.confidence(decision.expected), page_type.name)
+        return judgement_of(page, decision, self.model.confidence(decision.choice.expected), page_type.name)
+
+
+def decide(
+    look: Look,
+    wishes: Wishes,
+    parts: Parts = NO_PARTS,
+    because: dict[str, Flags] | None = None,
+    *,
+    shift: float = 0.0,
+    repeating: bool = True,
+) -> Decision:
+    """Decide what to take of a page.
+
+    Args:
+        look: What the trees see of it.
+        wishes: What is wished of the text.
+        parts: What belongs together.
+        because: Blocks that are taken in any case, by the reason.
+        shift: What is added to the log odds of all blocks before the cut, for pages of this type.
+        repeating: Whether what stands there twice is taken twice.
+
+    """
+    evidence, because = look.evidence, because or {}
+    wanted = np.zeros(len(evidence.blocks), bool)
+    for some in because.values():
+        wanted |= some
+    choice = kernel.active.decide(
+        evidence.blocks, look.scores, evidence.standing, parts, wanted, wishes.shift, wishes.title == KEEP,
+        evidence.headline.sure, shift, repeating,
+    )  # fmt: skip
+    return Decision(look, parts, because, choice)
 
 
 # --- ``one_look``: what ``fusion`` says of a page alone, without its site
@@ -158,4 +194,4 @@ class OneLook(Method):
         """Mark all blocks but those to take."""
         look = page.once(self.model.alone).knowing(None, self.wishes.columns)
         decision = decide(look, self.wishes)
-        return judgement_of(page, decision, self.model.confidence(decision.expected))
+        return judgement_of(page, decision, self.model.confidence(decision.choice.expected))

@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
+from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE, said_words_of
-from denoise_crawler.methods.fusion.site_sums import Standing
+from denoise_crawler.methods.fusion.kinds import MOST_TYPE_SCORE, said_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.kernel.columns import Numbers, Standing
 
 _COUNTED_TAGS = (
     "form",
@@ -62,7 +62,7 @@ _TRAITS = (
 @lru_cache(maxsize=1)
 def page_type_names() -> tuple[str, ...]:
     """Return the names of all numbers that tell the type of a page."""
-    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *loops.features.PAGE_TYPE)
+    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *PAGE_TYPE)
 
 
 def traits_of(page: Page) -> tuple[float, ...]:
@@ -72,11 +72,9 @@ def traits_of(page: Page) -> tuple[float, ...]:
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
     """Return all numbers that tell the type of a page: its ``traits``, and what the trees see."""
-    row, evidence = np.empty(len(page_type_names()), np.float32), look.evidence
-    own = len(KINDS), len(KINDS) + len(traits)
-    row[: own[0]], row[own[0] : own[1]] = evidence.kinds, traits
-    loops.features.page_type(row[own[1] :], *evidence.columns, evidence.blocks.tokens, look.scores)
-    return row
+    evidence = look.evidence
+    of_text = kernel.active.page_type_row(evidence.blocks, look.scores)
+    return np.concatenate((evidence.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
 
 
 def _declared(page: Page) -> list[float]:
@@ -132,11 +130,8 @@ class PageTypeTrees:
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
         """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
-        scores = (
-            self._trees.leaves(page_type_row(traits, look).reshape(1, -1))[:, 0]
-            .reshape(-1, len(KINDS))
-            .sum(axis=0)
-        )
+        by_tree = self._trees.in_kernel.by_tree(page_type_row(traits, look).reshape(-1, 1))
+        scores = by_tree.reshape(-1, len(KINDS)).sum(axis=0)
         centred = scores - scores.sum() / len(KINDS)
         bounded: Numbers = np.minimum(np.maximum(centred, -MOST_TYPE_SCORE), MOST_TYPE_SCORE)
         return bounded

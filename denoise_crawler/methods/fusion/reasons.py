@@ -9,23 +9,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from denoise_crawler.core import loops
+from denoise_crawler import kernel
+from denoise_crawler.kernel.columns import PLACES, UNITS, Choice, Parts
+from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.fusion.decision import INTRODUCTION
-from denoise_crawler.methods.fusion.names import PLACES, words_of
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.declarations import FIELDS
 from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.decision import Decision
+    from denoise_crawler.kernel.columns import Blocks, Flags, Standing
     from denoise_crawler.methods.fusion.features import Evidence, Look
-    from denoise_crawler.methods.fusion.site_sums import Standing
 
 MAX_TOPICS = 3
 _LEAST_SHARE = 0.08  # of what the strongest topic adds to the score
 _DOUBTFUL = 0.2
+
+
+INTRODUCTION = "introduction"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decision:
+    """What was decided, and by what: ``because`` are blocks that are taken in any case, by the reason."""
+
+    look: Look
+    parts: Parts
+    because: dict[str, Flags]
+    choice: Choice
 
 
 def judgement_of(page: Page, decision: Decision, confidence: float, page_type: str | None = None) -> Judgement:
@@ -34,9 +46,8 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
     An element has the highest score of its text, and is noise if all its text is; one without text goes with its
     parent.
     """
-    nodes, blocks, chances = page.nodes, decision.look.evidence.blocks, decision.chances
-    marks = decision.taken.view(np.uint8), chances, chances.tolist()
-    noise, scores = loops.blocks.judged(nodes.columns.parents, blocks.nodes, *marks)
+    nodes, choice, lines = page.nodes, decision.choice, decision.look.evidence.blocks.nodes
+    noise, scores = kernel.active.verdicts(nodes.columns.parents, lines, choice.taken, choice.chances)
     reasons = _Reasons(decision, nodes)
     return Judgement(noise, scores, reasons.of_node, confidence=confidence, page_type=page_type)
 
@@ -62,7 +73,7 @@ class _Reasons:
         """
         deciding: dict[int, int] = {}
         blocks = self._decision.look.evidence.blocks
-        for block in np.lexsort((-blocks.characters, ~self._decision.taken)).tolist():
+        for block in np.lexsort((-blocks.characters, ~self._decision.choice.taken)).tolist():
             for index in blocks.nodes[block]:
                 node = index
                 while node >= 0 and node not in deciding:
@@ -73,28 +84,38 @@ class _Reasons:
 
 def reason_of(decision: Decision, block: int) -> str:
     """Return why a block was kept or dropped: the step that decided, or the evidence."""
-    taken = bool(decision.taken[block])
-    if taken and not decision.likely[block]:
+    choice = decision.choice
+    taken = bool(choice.taken[block])
+    if taken and not choice.likely[block]:
         for reason, blocks in decision.because.items():
             if blocks[block]:
                 return field_reason(decision.look.evidence, block) if reason == FIELD else reason
-    if taken != decision.once[block]:
+    if taken != choice.once[block]:
         return f"{'kept' if taken else 'goes'} with its section"
-    whole = decision.parts.whole_of(block)
-    alone = bool(decision.own[block] >= decision.bar)
+    whole = _whole_of(decision.parts, block)
+    alone = bool(choice.own[block] >= choice.bar)
     # a paragraph that introduces a list is kept with it, but does not go with it
-    if whole and (taken or whole != INTRODUCTION) and bool(decision.best[block]) != alone:
+    if whole and (taken or whole != INTRODUCTION) and bool(choice.best[block]) != alone:
         reason = f"kept with its {whole}" if taken else f"goes with its {whole}"
-        likely = f", which is {decision.chances[block]:.0%} likely to be content as a whole"
+        likely = f", which is {choice.chances[block]:.0%} likely to be content as a whole"
         return reason if whole == INTRODUCTION else reason + likely
-    if decision.best[block] and not taken:
+    if choice.best[block] and not taken:
         return "the same text was taken already, further up on the page"
     return _evidence_for(decision, block)
 
 
+def _whole_of(parts: Parts, block: int) -> str:
+    """Return the name of what a block is judged with, empty if nothing."""
+    for kind, first, last in parts.units.tolist():
+        if first <= block < last:
+            return UNITS[kind]
+    return INTRODUCTION if any(first <= block < last for first, last in parts.lists.tolist()) else ""
+
+
 def _evidence_for(decision: Decision, block: int) -> str:
     """Return the topics that added most to the verdict on a block, the strongest first, and how close it was."""
-    taken, chance, row = bool(decision.taken[block]), float(decision.own[block]), decision.look.row(block)
+    choice, row = decision.choice, decision.look.row(block)
+    taken, chance = bool(choice.taken[block]), float(choice.own[block])
     sums = {topic: total if taken else -total for topic, total in added_by_topic(decision.look, block).items()}
     least = max(_LEAST_SHARE * max(sums.values(), default=0.0), 0.0)
     case = Case(decision.look.evidence, block, taken, row)
@@ -102,9 +123,9 @@ def _evidence_for(decision: Decision, block: int) -> str:
     words = [text for text in (case.describe(topic) for topic in topics) if text]
     doubt = ""
     if taken and chance < 1 / 2:
-        doubt = f"{chance:.0%} likely to be content, which is enough on this page (from {decision.bar:.0%})"
+        doubt = f"{chance:.0%} likely to be content, which is enough on this page (from {choice.bar:.0%})"
     elif not taken and chance >= _DOUBTFUL:
-        doubt = f"{chance:.0%} likely to be content, too little on this page (from {decision.bar:.0%})"
+        doubt = f"{chance:.0%} likely to be content, too little on this page (from {choice.bar:.0%})"
     reasons = [doubt, *words[: MAX_TOPICS - 1]] if doubt else words[:MAX_TOPICS]
     return "; ".join(reasons) or f"no single strong sign; all in all {chance:.0%} likely to be content"
 
@@ -182,7 +203,7 @@ def _repeated_text(case: Case, site: Standing) -> str:
 
 
 def _same_at_this_place(case: Case, site: Standing) -> str:
-    same, have = int(site.places.shapes[case.block]), int(site.path_pages[case.element])
+    same, have = int(site.shapes[case.block]), int(site.path_pages[case.element])
     return f"its like is at this place on {same} of {counted(have, 'other page')} that have it" if have else ""
 
 
@@ -248,9 +269,15 @@ _PLACE_NAMES = {
 
 
 def _links(case: Case) -> str:
-    blocks, shares = case.evidence.blocks, case.evidence.sums.link_shares
-    own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
-    return f"{own:.0%} links, {float(shares[case.evidence.parent(case.block)]):.0%} around it"
+    blocks, elements = case.evidence.blocks, case.evidence.blocks.around
+    parent = max(int(elements.parents[case.element]), 0)
+    first, last = int(elements.first[parent]), int(elements.last[parent])
+    own, around = _link_share(blocks, case.block, case.block + 1), _link_share(blocks, first, last)
+    return f"{own:.0%} links, {around:.0%} around it"
+
+
+def _link_share(blocks: Blocks, first: int, last: int) -> float:
+    return float(blocks.linked[first:last].sum() / max(blocks.characters[first:last].sum(), 1.0))
 
 
 _SITE_WORDINGS: dict[str, Callable[[Case, Standing], str]] = {

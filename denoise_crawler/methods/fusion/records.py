@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler.kernel.columns import PLACES
+from denoise_crawler.kernel.names import said_by
 from denoise_crawler.methods.fusion.features import Evidence
-from denoise_crawler.methods.fusion.names import PLACES, said_by
 from denoise_crawler.page.text import letters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Indices
-
-    Flags = NDArray[np.bool_]
+    from denoise_crawler.kernel.columns import Blocks, Flags, Indices
 
 FIELD = "a field of the site's pages"
 MIN_PAGES = 5
@@ -59,7 +58,7 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
     if not any(has_price(blocks.texts[block]) for block in near):
         return None
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
-    again = np.where(whole, np.maximum(standing.masked, standing.places.shapes), standing.masked)
+    again = np.where(whole, np.maximum(standing.masked, standing.shapes), standing.masked)
     sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
     varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
     most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from denoise_crawler import kernel
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.fusion import sketch as codec
 from denoise_crawler.methods.fusion.kinds import NO_KINDS
-from denoise_crawler.methods.fusion.site_sums import SiteSums, Standing
-from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, Sketch, distinct, sketch, texts_digest
+from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, distinct, sketch, texts_digest
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Blocks, Numbers
+    from denoise_crawler.kernel.columns import Blocks, Numbers, Sketch, Standing
 
 
 class SiteEvidence:
@@ -30,7 +30,7 @@ class SiteEvidence:
             raise ValueError(f"max_pages must be at least 1, not {max_pages}")
         self._sketches: BottomKSample[Sketch] = BottomKSample(max_pages, _encoded)
         self._copies = Copies()
-        self._sums = SiteSums()
+        self._sums: Any = kernel.active.SiteSums()
         self._removed = 0  # pages whose texts and paths the sums still number
 
     def __len__(self) -> int:
@@ -47,7 +47,8 @@ class SiteEvidence:
     @property
     def repeated(self) -> int:
         """How many texts come back on the pages of the site."""
-        return self._sums.repeated
+        repeated: int = self._sums.repeated
+        return repeated
 
     def wants(self, key: int) -> bool:
         """Tell whether learning the page with this key would change anything."""
@@ -81,15 +82,15 @@ class SiteEvidence:
             own = self._copies.first(texts_digest(distinct(blocks.masked_hashes[:MAX_BLOCKS])))
         if len(self._sums) == (own is not None):
             return None
-        return self._sums.standing(blocks, own)
+        standing: Standing = self._sums.standing(blocks, own)
+        return standing
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""
-        return self._sums.novelty(blocks)
+        novelty: float = self._sums.novelty(blocks)
+        return novelty
 
     def _unite(self, sketches: Sequence[Sketch]) -> None:
-        if len(new := [one for one in sketches if self._sketches.wants(one.key)]) > 1:
-            self._sums.number(new)
         for one in sketches:
             gone = self._sketches.add(one)
             for old in gone:
@@ -97,8 +98,7 @@ class SiteEvidence:
             if self._sketches.get(one.key) is one:
                 self._enter(one)
         if self._removed > self.max_pages // 2:
-            self._sums, self._removed = SiteSums(), 0
-            self._sums.number(list(self._sketches))
+            self._sums, self._removed = kernel.active.SiteSums(), 0
             for key in self._copies.firsts():
                 self._count(key)
 

@@ -1,31 +1,23 @@
-"""What a site keeps of one page, a few kilobytes of hashes; hashes by number; which pages are copies."""
+"""What a site keeps of one page, a few kilobytes of hashes; which pages are copies; how both are written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from denoise_crawler.core import loops
 from denoise_crawler.errors import EvidenceFormatError
-from denoise_crawler.methods.fusion.kinds import KINDS, MOST_TYPE_SCORE
+from denoise_crawler.kernel.columns import HUNDREDTHS, KINDS, Sketch
+from denoise_crawler.methods.fusion.kinds import MOST_TYPE_SCORE
 from denoise_crawler.methods.stored_bytes import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Blocks, Hashes, Indices, Numbers
-
-
-def groups_of(keys: Indices) -> tuple[Indices, Indices]:
-    """Return by group of equal ``keys`` its first row, in the order of the rows, and by row its group."""
-    first, group = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
-    count = loops.keys.group(np.ascontiguousarray(keys), first, group)
-    return first[:count], group
+    from denoise_crawler.kernel.columns import Blocks, Hashes, Indices, Numbers
 
 
 def distinct(hashes: Hashes) -> Hashes:
@@ -36,140 +28,8 @@ def distinct(hashes: Hashes) -> Hashes:
     return ascending[differs]
 
 
-T = TypeVar("T", bound=np.generic)
-
-
-_FEWEST = 4  # bits of a place among the slots of a table
-
-
-class Numbered:
-    """Distinct hashes, numbered from 1 on in the order of their coming; 0 stands for all others."""
-
-    def __init__(self) -> None:
-        self._count, self._hashes = 0, np.zeros(0, np.uint32)
-        self._make_room(_FEWEST)
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes held."""
-        return self._hashes.nbytes + self._slots.nbytes
-
-    @property
-    def table(self) -> tuple[Hashes, NDArray[np.int32], int]:
-        """The hashes, their slots and the bits of a slot, as the loops take them."""
-        return self._hashes, self._slots, self._bits
-
-    def find(self, wanted: Hashes) -> Indices:
-        """Return the numbers of ``wanted``."""
-        found = np.empty(len(wanted), np.int64)
-        loops.keys.find(*self.table, np.ascontiguousarray(wanted), found)
-        return found
-
-    def add(self, distinct: Hashes) -> Indices:
-        """Return the numbers of ``distinct`` hashes, given to those that have none."""
-        wanted, numbers, filled = np.ascontiguousarray(distinct), np.empty(len(distinct), np.int64), 0
-        if not self._count:  # all of them are new
-            self._make_room_for(len(wanted))
-        add = loops.keys.add
-        while filled < len(wanted):
-            self._count, filled = add(*self.table, self._count, wanted, numbers, filled)
-            if filled < len(wanted):
-                self._make_room(self._bits + 1)
-        return numbers
-
-    def _make_room_for(self, count: int) -> None:
-        """Take as many slots as the table would have after growing to so many hashes."""
-        bits = self._bits
-        while _most_hashes(bits) < count:
-            bits += 1
-        if bits > self._bits:
-            self._make_room(bits)
-
-    def _make_room(self, bits: int) -> None:
-        """Take so many bits of slots."""
-        hashes = np.zeros(_most_hashes(bits), np.uint32)
-        hashes[: self._count] = self._hashes[: self._count]
-        self._hashes, self._slots, self._bits = hashes, np.zeros(1 << bits, np.int32), bits
-        if self._count:
-            loops.keys.fill_slots(hashes, self._slots, bits, self._count)
-
-
-def _most_hashes(bits: int) -> int:
-    """Return for how many hashes there is room among so many bits of slots: three quarters."""
-    return 3 << (bits - 2)
-
-
-class PageCounts:
-    """In how many pages each hash stands."""
-
-    def __init__(self) -> None:
-        self.numbered = Numbered()
-        self.counts = np.zeros(1)
-
-    @property
-    def table(self) -> tuple[Hashes, NDArray[np.int32], int, Numbers]:
-        """The table of the hashes with their counts, as the loops take them."""
-        return *self.numbered.table, self.counts
-
-    def add(self, distinct: Hashes) -> Indices:
-        """Count one more page for each of ``distinct`` hashes and return their numbers."""
-        numbers = self.numbered.add(distinct)
-        self.counts = grown(self.counts, len(self.numbered) + 1)
-        self.counts[numbers] += 1.0
-        return numbers
-
-    def of(self, wanted: Hashes, left_out: Sequence[NDArray[np.int32]]) -> Numbers:
-        """Return the counts of ``wanted`` without the pages that have the numbers ``left_out``."""
-        found: Numbers = np.empty(len(wanted))
-        hashes, slots, bits, counts = self.table
-        loops.keys.counts_of(hashes, slots, bits, np.ascontiguousarray(wanted), counts, tuple(left_out), found)
-        return found
-
-
-def grown(numbers: NDArray[T], length: int) -> NDArray[T]:
-    """Return ``numbers`` with zeros behind it, ``length`` or more in all."""
-    if len(numbers) >= length:
-        return numbers
-    longer = np.zeros((max(length, 2 * len(numbers)), *numbers.shape[1:]), numbers.dtype)
-    longer[: len(numbers)] = numbers
-    return longer
-
-
 MAX_BLOCKS = 20_000
-MOST_SCORE, HUNDREDTHS = 8.0, 100.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sketch:
-    """One page by columns.
-
-    Its paths that have text on or below them, parents first: ``paths`` (hashes), ``parents`` (indices, -1 for
-    the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
-    ``texts`` (hashes), ``characters``, ``linked``, ``shapes`` (hashes, 0 where that of the text is the same).
-    ``masked`` and ``links`` are the distinct hashes, ascending.
-    So are its ``styles``; ``style_tokens`` are the tokens in each, ``style_scores`` the sum over them of what the
-    look at the page alone gave, in hundredths. ``kinds`` is how much the page itself speaks for each of ``KINDS``,
-    in hundredths.
-    """
-
-    key: int
-    paths: Hashes
-    parents: Indices
-    elements: Indices
-    homes: Indices
-    texts: Hashes
-    characters: Indices
-    linked: Indices
-    shapes: Hashes
-    masked: Hashes
-    links: Hashes
-    styles: Hashes
-    style_tokens: Indices
-    style_scores: Indices
-    kinds: Indices
+MOST_SCORE = 8.0
 
 
 def texts_digest(distinct_masked: Hashes) -> bytes:
@@ -188,7 +48,9 @@ def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
     around, limit = blocks.around, MAX_BLOCKS
     with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
     paths = around.paths[with_text]
-    first, path_of_some = groups_of(paths.astype(np.int64))  # as they come in the page: parents first
+    _, firsts, group = np.unique(paths, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)  # as they come in the page: parents first
+    first, path_of_some = firsts[order], np.argsort(order)[group]
     path_of = np.zeros(len(around), np.int64)
     path_of[with_text] = path_of_some
     parents = path_of[around.parents[with_text[first]]]

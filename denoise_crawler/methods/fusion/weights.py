@@ -13,8 +13,7 @@ import numpy as np
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words, block_names, local_names
-from denoise_crawler.methods.fusion.kinds import NO_KINDS, KindWords
-from denoise_crawler.methods.fusion.names import ClassWords
+from denoise_crawler.methods.fusion.kinds import NO_KINDS, ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
     PageType,
     PageTypeTrees,
@@ -26,7 +25,7 @@ from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.methods.fusion.blocks import Numbers
+    from denoise_crawler.kernel.columns import Numbers
 
 FILE = "weights.json"
 VERSION = 4

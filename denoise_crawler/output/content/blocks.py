@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
 
@@ -322,7 +322,7 @@ _STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
 
 def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
     """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
-    core = None if nodes.compiled is None else compiled.tree
+    core = None if nodes.compiled is None else kernel.reader
     found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
     return found
 

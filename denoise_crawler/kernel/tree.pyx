@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, boundscheck=True, wraparound=True, initializedcheck=True
 """The tree that libxml2 made, read once: its nodes, its attributes, and what the page declares.
 
 ``page.nodes`` and ``page.self_description`` read the same in Python.

@@ -1,4 +1,4 @@
-"""Hashes of texts; what is compiled takes those of ``core/texts.pyx``."""
+"""Hashes of texts; ``judge.pyx`` works out the same."""
 
 from __future__ import annotations
 

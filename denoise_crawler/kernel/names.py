@@ -1,4 +1,4 @@
-"""What the words of a class or id say of the text below: log odds, learned from gold pages.
+"""The words of classes and ids: what of them the page made from its own text, and what stands where they do.
 
 Names that the page's own text made say nothing: Markdown, Sphinx, Pandoc and the like write
 ``<section id="results-and-discussion">``, shops and blogs ``<body class="postid-7 how-to-comment-code">``.
@@ -7,48 +7,24 @@ Names that the page's own text made say nothing: Markdown, Sphinx, Pandoc and th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import lru_cache
-from math import fsum
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
-import numpy as np
+from denoise_crawler.kernel.columns import PLACES, TAG_CODES
+from denoise_crawler.kernel.hashes import hash32
+from denoise_crawler.kernel.html_names import INLINE, TEXT
 
-from denoise_crawler.core import loops
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_LIMIT = 6.0
-_REMEMBERED = 16_384
+_WORD = re.compile("[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
 @lru_cache(maxsize=16_384)
 def words_of(names: str) -> tuple[str, ...]:
-    """Return the words of a class and id, split at camelCase, lower-cased, each once."""
-    words: tuple[str, ...] = loops.texts.words_of_names(names)
-    return words
+    """Return the words of a class and id, split at camelCase, lower-cased, each once and in their order.
 
-
-class ClassWords(dict[str, float]):
-    """Log odds by word. What names are worth is remembered, since a site has few and they come back."""
-
-    def __init__(self, log_odds: Mapping[str, float]) -> None:
-        super().__init__(log_odds)
-        self._worth: dict[str, float] = {}
-
-    def worth(self, names: list[str]) -> NDArray[np.float64]:
-        """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
-        if len(self._worth) > _REMEMBERED:
-            self._worth.clear()
-        worth = np.empty(len(names))
-        loops.texts.worth_of(self._worth, names, self._found, worth)
-        return worth
-
-    def _found(self, names: str) -> float:
-        total = fsum([self[word] for word in words_of(names) if word in self])
-        self._worth[names] = max(-_LIMIT, min(_LIMIT, total))
-        return self._worth[names]
+    A word is two small letters or more, with the capital before them, or two capitals or more.
+    """
+    return tuple(sorted({word.lower() for word in _WORD.findall(names)}))
 
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"})
@@ -108,11 +84,6 @@ def _are_of(words: Collection[str], text: Collection[str]) -> bool:
 
 
 LONGEST_NAMES = 1_000  # characters of a class and id: what is remembered must be bounded
-# What a block can stand in, one bit each.
-PLACES = (
-    "article", "main", "header", "footer", "nav", "aside", "form", "table", "list", "figure", "quote",
-    "hidden", "comment", "body_role", "chrome_role", "itemprop",
-)  # fmt: skip
 _BITS = {place: 1 << bit for bit, place in enumerate(PLACES)}
 PLACE_OF_TAG = {
     tag: _BITS[place]
@@ -166,3 +137,45 @@ def _name_comments(names: str) -> bool:
     if not _COMMENTS.search(names):
         return False
     return any(_COMMENTS.search(name) and not _NO_COMMENTS.search(name) for name in names.split())
+
+
+IS_INLINE, IS_TEXT = -1, -2
+
+
+@lru_cache(maxsize=4_096)
+def meaning_of(tag: str) -> tuple[int, int, bool, bool]:
+    """Return what a tag says: its code, the places it makes, whether it is in ``HEADINGS``, in ``WHOLE``.
+
+    The code is one of ``TAG_CODES``, ``IS_INLINE`` or ``IS_TEXT``.
+    """
+    code = IS_TEXT if tag == TEXT else IS_INLINE if tag in INLINE else TAG_CODES.get(tag, 0)
+    return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE
+
+
+@lru_cache(maxsize=16_384)
+def look_of(tag: int, names: str, above: str) -> int:
+    """Return the hash of a tag's code with the words of its names and of those one level up."""
+    return hash32(f"{tag} {' '.join(words_of(names))} / {' '.join(words_of(above))}")
+
+
+@lru_cache(maxsize=4_096)
+def label_hash(label: str) -> int:
+    """Return the hash of what texts have in common, with every number alike."""
+    return hash32(f"{_DIGITS.sub('0', label)} …")
+
+
+IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
+_TITLE_WORD = re.compile(r"\w+")
+
+
+# tuples of strings, unlike sets, cost the garbage collector nothing
+@lru_cache(maxsize=4_096)
+def title_words(text: str) -> tuple[str, ...]:
+    """Return the distinct words of a text, by which it is compared with a title."""
+    return tuple(set(_TITLE_WORD.findall(text.lower())))
+
+
+@lru_cache(maxsize=4_096)
+def letter_pairs(text: str) -> tuple[str, ...]:
+    """Return the distinct pairs of letters of a text, by which it is compared with a Chinese or Japanese title."""
+    return tuple({one + other for one, other in pairwise(text.lower())})

@@ -1,0 +1,2870 @@
+# cython: language_level=3, wraparound=False, cdivision=True
+"""The heart, compiled: what ``reference`` specifies, to the last bit.
+
+The columns that come from Python are looked at once, where a function begins; all that follows trusts them. Tables
+of hashes have a seed of their process, so that no page can choose hashes that meet in few slots.
+"""
+
+from os import urandom
+
+import numpy as np
+
+from libc.math cimport exp, fabs, llrint, log, log1p
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memcpy, memset
+
+from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel import names as naming
+from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, Standing
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
+    void* PyUnicode_1BYTE_DATA(object text)
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    uint32_t PyUnicode_READ(int kind, const void* data, Py_ssize_t index) nogil
+    uint32_t Py_UNICODE_TOLOWER(uint32_t letter) nogil
+    bint Py_UNICODE_ISALNUM(uint32_t letter) nogil
+
+cdef double UNSAID = shared.UNSAID
+cdef double HUNDREDTHS = shared.HUNDREDTHS
+cdef uint64_t SPREAD = shared.SPREAD
+
+
+cdef int check(bint fits, str message) except -1:
+    """Raise ValueError unless the columns fit: what follows reads and writes where these say."""
+    if not fits:
+        raise ValueError(message)
+    return 0
+
+
+cdef double[::1] doubles(Py_ssize_t count):
+    return np.zeros(count)
+
+
+cdef int64_t[::1] longs(Py_ssize_t count):
+    return np.zeros(count, np.int64)
+
+
+cdef uint8_t[::1] marks(Py_ssize_t count):
+    return np.zeros(count, np.uint8)
+
+
+# --- hashes: XXH3 of 64 bits without a seed (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), for machines
+# that store the lowest byte first. ``hashes.py`` takes it from the package ``xxhash``.
+
+cdef enum:
+    SECRET_SIZE = 192
+    STRIPE = 64
+    STRIPES = 16  # in a block: (SECRET_SIZE - STRIPE) / 8
+    HASHED = 1024  # bytes: a block
+
+cdef uint64_t PRIME32_1 = 0x9E3779B1, PRIME32_2 = 0x85EBCA77, PRIME32_3 = 0xC2B2AE3D
+cdef uint64_t PRIME64_1 = 0x9E3779B185EBCA87U, PRIME64_2 = 0xC2B2AE3D27D4EB4FU, PRIME64_3 = 0x165667B19E3779F9U
+cdef uint64_t PRIME64_4 = 0x85EBCA77C2B2AE63U, PRIME64_5 = 0x27D4EB2F165667C5U
+cdef bytes SECRET_BYTES = bytes.fromhex(  # as the algorithm has it
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
+    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
+    "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
+)
+cdef unsigned char SECRET[192]
+memcpy(SECRET, <const unsigned char*>SECRET_BYTES, 192)
+
+
+cdef inline uint64_t read64(const unsigned char* data) noexcept nogil:
+    cdef uint64_t number
+    memcpy(&number, data, 8)
+    return number
+
+
+cdef inline uint64_t read32(const unsigned char* data) noexcept nogil:
+    cdef uint32_t number
+    memcpy(&number, data, 4)
+    return number
+
+
+cdef inline uint64_t rotated(uint64_t number, int bits) noexcept nogil:
+    return (number << bits) | (number >> (64 - bits))
+
+
+cdef inline uint64_t swapped(uint64_t number) noexcept nogil:
+    number = ((number & 0x00FF00FF00FF00FFU) << 8) | ((number >> 8) & 0x00FF00FF00FF00FFU)
+    number = ((number & 0x0000FFFF0000FFFFU) << 16) | ((number >> 16) & 0x0000FFFF0000FFFFU)
+    return (number << 32) | (number >> 32)
+
+
+cdef inline uint64_t folded(uint64_t one, uint64_t other) noexcept nogil:
+    """Return both halves of a product of 128 bits, one xor the other."""
+    cdef uint64_t low = (one & 0xFFFFFFFFU) * (other & 0xFFFFFFFFU)
+    cdef uint64_t cross = (one >> 32) * (other & 0xFFFFFFFFU)
+    cdef uint64_t other_cross = (one & 0xFFFFFFFFU) * (other >> 32)
+    cdef uint64_t high = (one >> 32) * (other >> 32)
+    cdef uint64_t middle = (low >> 32) + (cross & 0xFFFFFFFFU) + other_cross
+    return ((middle << 32) | (low & 0xFFFFFFFFU)) ^ (high + (cross >> 32) + (middle >> 32))
+
+
+cdef inline uint64_t avalanche(uint64_t number) noexcept nogil:
+    number ^= number >> 37
+    number *= 0x165667919E3779F9U
+    return number ^ (number >> 32)
+
+
+cdef inline uint64_t avalanche64(uint64_t number) noexcept nogil:
+    number ^= number >> 33
+    number *= PRIME64_2
+    number ^= number >> 29
+    number *= PRIME64_3
+    return number ^ (number >> 32)
+
+
+cdef inline uint64_t mixed(const unsigned char* data, const unsigned char* secret) noexcept nogil:
+    return folded(read64(data) ^ read64(secret), read64(data + 8) ^ read64(secret + 8))
+
+
+cdef inline uint64_t hash_short(const unsigned char* data, Py_ssize_t size) noexcept nogil:
+    """Hash at most 16 bytes."""
+    cdef uint64_t low, high, number
+    if size > 8:
+        low = read64(data) ^ read64(SECRET + 24) ^ read64(SECRET + 32)
+        high = read64(data + size - 8) ^ read64(SECRET + 40) ^ read64(SECRET + 48)
+        return avalanche(<uint64_t>size + swapped(low) + high + folded(low, high))
+    if size > 3:
+        number = read32(data + size - 4) + (read32(data) << 32)
+        number ^= read64(SECRET + 8) ^ read64(SECRET + 16)
+        number ^= rotated(number, 49) ^ rotated(number, 24)
+        number *= 0x9FB21C651E98DF25U
+        number ^= (number >> 35) + <uint64_t>size
+        number *= 0x9FB21C651E98DF25U
+        return number ^ (number >> 28)
+    if size:
+        number = (<uint64_t>data[0] << 16) | (<uint64_t>data[size >> 1] << 24) | data[size - 1] | (<uint64_t>size << 8)
+        return avalanche64(number ^ read32(SECRET) ^ read32(SECRET + 4))
+    return avalanche64(read64(SECRET + 56) ^ read64(SECRET + 64))
+
+
+cdef inline uint64_t hash_middle(const unsigned char* data, Py_ssize_t size) noexcept nogil:
+    """Hash 17 to 240 bytes."""
+    cdef uint64_t sum = <uint64_t>size * PRIME64_1
+    cdef Py_ssize_t step
+    if size <= 128:
+        for step in range((size - 1) // 32, -1, -1):
+            sum += mixed(data + 16 * step, SECRET + 32 * step)
+            sum += mixed(data + size - 16 * (step + 1), SECRET + 32 * step + 16)
+        return avalanche(sum)
+    for step in range(8):
+        sum += mixed(data + 16 * step, SECRET + 16 * step)
+    sum = avalanche(sum)
+    for step in range(8, size // 16):
+        sum += mixed(data + 16 * step, SECRET + 16 * (step - 8) + 3)
+    return avalanche(sum + mixed(data + size - 16, SECRET + 136 - 17))
+
+
+cdef inline void add_stripe(uint64_t* sums, const unsigned char* data, const unsigned char* secret) noexcept nogil:
+    cdef int lane
+    cdef uint64_t number, keyed
+    for lane in range(8):
+        number = read64(data + 8 * lane)
+        keyed = number ^ read64(secret + 8 * lane)
+        sums[lane ^ 1] += number
+        sums[lane] += (keyed & 0xFFFFFFFFU) * (keyed >> 32)
+
+
+cdef uint64_t hash_long(const unsigned char* data, Py_ssize_t size) noexcept nogil:
+    """Hash more than 240 bytes."""
+    cdef uint64_t[8] sums
+    cdef uint64_t sum = <uint64_t>size * PRIME64_1
+    cdef Py_ssize_t blocks = (size - 1) // HASHED, block, stripe
+    cdef int lane
+    sums[0], sums[1], sums[2], sums[3] = PRIME32_3, PRIME64_1, PRIME64_2, PRIME64_3
+    sums[4], sums[5], sums[6], sums[7] = PRIME64_4, PRIME32_2, PRIME64_5, PRIME32_1
+    for block in range(blocks):
+        for stripe in range(STRIPES):
+            add_stripe(sums, data + HASHED * block + STRIPE * stripe, SECRET + 8 * stripe)
+        for lane in range(8):
+            sums[lane] ^= sums[lane] >> 47
+            sums[lane] ^= read64(SECRET + SECRET_SIZE - STRIPE + 8 * lane)
+            sums[lane] *= PRIME32_1
+    for stripe in range((size - 1 - HASHED * blocks) // STRIPE):
+        add_stripe(sums, data + HASHED * blocks + STRIPE * stripe, SECRET + 8 * stripe)
+    add_stripe(sums, data + size - STRIPE, SECRET + SECRET_SIZE - STRIPE - 7)
+    for lane in range(4):
+        sum += folded(sums[2 * lane] ^ read64(SECRET + 11 + 16 * lane), sums[2 * lane + 1] ^ read64(SECRET + 19 + 16 * lane))
+    return avalanche(sum)
+
+
+cdef uint64_t hash_bytes(const unsigned char* data, Py_ssize_t size) noexcept nogil:
+    if size <= 16:
+        return hash_short(data, size)
+    return hash_middle(data, size) if size <= 240 else hash_long(data, size)
+
+
+def hash64(bytes data not None):
+    """Return the hash of ``data``."""
+    return hash_bytes(data, len(data))
+
+
+cdef uint32_t hash32(str text) except? 0:
+    """Return the low half of the hash of a text, in UTF-8."""
+    cdef bytes data
+    if PyUnicode_IS_ASCII(text):
+        return <uint32_t>hash_bytes(<const unsigned char*>PyUnicode_1BYTE_DATA(text), len(text))
+    data = text.encode("utf-8", "surrogatepass")
+    return <uint32_t>hash_bytes(data, len(data))
+
+
+# --- keys that are equal, and hashes by number: tables of open addressing
+
+cdef uint64_t multiplier = int.from_bytes(urandom(8), "little") | 1
+
+
+cdef inline Py_ssize_t slot_of(uint64_t key, int bits) noexcept nogil:
+    """Return the slot of a key among 2**bits."""
+    key *= multiplier
+    key = (key ^ (key >> 32)) * multiplier  # so that keys at even distances are spread as well,
+    key = (key ^ (key >> 32)) * multiplier  # and keys that differ in their highest bits only
+    return <Py_ssize_t>(key >> (64 - bits))
+
+
+def slots_of(const uint64_t[::1] keys not None, int bits):
+    """Return the slot of each key among ``2 ** bits``."""
+    check(1 <= bits <= 63, "there is no such number of slots")
+    return [slot_of(keys[index], bits) for index in range(keys.shape[0])]
+
+
+cdef Py_ssize_t group(const int64_t[::1] keys, int64_t[::1] first, int64_t[::1] of) except -1:
+    """Fill ``first`` by group of equal ``keys`` with its first row, ``of`` by row with its group.
+
+    Return how many groups there are. They are numbered as they come.
+    """
+    cdef Py_ssize_t row, slot, size = 16, groups = 0, count = keys.shape[0]
+    cdef int bits = 4
+    while size < 2 * count:
+        size, bits = 2 * size, bits + 1
+    cdef int64_t[::1] slots = longs(size)  # 1 + the first row with a key
+    for row in range(count):
+        slot = slot_of(keys[row], bits)
+        while slots[slot] and keys[slots[slot] - 1] != keys[row]:
+            slot = (slot + 1) & (size - 1)
+        if slots[slot]:
+            of[row] = of[slots[slot] - 1]
+        else:
+            slots[slot] = row + 1
+            of[row] = groups
+            first[groups] = row
+            groups += 1
+    return groups
+
+
+cdef struct Ranked:
+    double key
+    Py_ssize_t row
+
+
+cdef int by_key(const void* one, const void* other) noexcept nogil:
+    cdef const Ranked* left = <const Ranked*>one
+    cdef const Ranked* right = <const Ranked*>other
+    if left.key != right.key:
+        return -1 if left.key < right.key else 1
+    return -1 if left.row < right.row else 1
+
+
+cdef int64_t[::1] highest_first(const double[::1] numbers):
+    """Return the rows of ``numbers``, the highest first; equal ones in their order."""
+    cdef Py_ssize_t row, count = numbers.shape[0]
+    cdef int64_t[::1] order = longs(count)
+    cdef Ranked* ranked = <Ranked*>malloc((count + 1) * sizeof(Ranked))
+    if ranked == NULL:
+        raise MemoryError
+    for row in range(count):
+        ranked[row].key, ranked[row].row = -numbers[row], row
+    qsort(ranked, count, sizeof(Ranked), by_key)
+    for row in range(count):
+        order[row] = ranked[row].row
+    free(ranked)
+    return order
+
+
+# --- the columns of a page, as all that follows reads them
+
+cdef class Page:
+    """The columns of a page's blocks and of the elements around them, which fit each other."""
+
+    cdef Py_ssize_t count, size  # blocks, elements
+    cdef list contents  # the texts of the blocks
+    cdef const double[::1] characters, linked, tokens, commas, closed
+    cdef const int64_t[::1] homes, parents, first, last, places, tags, depths
+    cdef const uint32_t[::1] texts, masked, links, styles, shapes, paths
+
+    def __cinit__(self, blocks not None):
+        around = blocks.around
+        self.contents, self.homes, self.characters, self.linked = (
+            blocks.texts, blocks.elements, blocks.characters, blocks.linked
+        )
+        self.tokens, self.commas, self.closed = blocks.tokens, blocks.commas, blocks.closed
+        self.texts, self.masked, self.links = blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes
+        self.styles, self.shapes = blocks.styles, blocks.shapes
+        self.parents, self.first, self.last, self.places = around.parents, around.first, around.last, around.places
+        self.tags, self.depths, self.paths = around.tags, around.depths, around.paths
+        self.count, self.size = self.homes.shape[0], self.parents.shape[0]
+        for column in (
+            blocks.texts, blocks.characters, blocks.linked, blocks.tokens, blocks.commas, blocks.closed,
+            blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes, blocks.styles, blocks.shapes,
+        ):
+            check(len(column) == self.count, "the columns of the blocks do not fit each other")
+        for column in (around.first, around.last, around.places, around.tags, around.depths, around.paths):
+            check(len(column) == self.size, "the columns of the elements do not fit each other")
+        self.check_places()
+
+    cdef int check_places(self) except -1:
+        cdef Py_ssize_t index
+        cdef bint fits = self.size > 0 and self.parents[0] == -1
+        for index in range(self.size):
+            fits &= 0 <= self.parents[index] < index or index == 0
+            fits &= 0 <= self.first[index] <= self.last[index] <= self.count
+        for index in range(self.count):
+            fits &= 0 <= self.homes[index] < self.size
+        return check(fits, "a block or an element stands in one that is not there")
+
+    cdef double[:, ::1] so_far(self):
+        """Return the running sums of characters and of those inside links, which begin with 0."""
+        cdef Py_ssize_t index
+        cdef double[:, ::1] sums = np.zeros((2, self.count + 1))
+        for index in range(self.count):
+            sums[0, index + 1] = sums[0, index] + self.characters[index]
+            sums[1, index + 1] = sums[1, index] + self.linked[index]
+        return sums
+
+    cdef double[:, ::1] below(self, double[:, ::1] so_far):
+        """Return by element its characters and those inside links."""
+        cdef Py_ssize_t index
+        cdef double[:, ::1] sums = np.zeros((2, self.size))
+        for index in range(self.size):
+            sums[0, index] = so_far[0, self.last[index]] - so_far[0, self.first[index]]
+            sums[1, index] = so_far[1, self.last[index]] - so_far[1, self.first[index]]
+        return sums
+
+
+cdef Page page_of(blocks, Py_ssize_t count):
+    """Return the columns of a page that has as many blocks as another column."""
+    cdef Page page = Page(blocks)
+    check(page.count == count, "the columns do not fit the page")
+    return page
+
+
+# --- blocks: the block-level elements of a page, its lines, what each line measures
+
+cdef enum:
+    IS_INLINE = -1
+    IS_TEXT = -2
+
+
+cdef int check_nodes(const int32_t[::1] tags, const int32_t[::1] parents, const int32_t[::1] ends, Py_ssize_t names) except -1:
+    """Raise ValueError unless each node has a tag, stands behind its parent, and ends behind itself."""
+    cdef Py_ssize_t index, count = tags.shape[0]
+    check(count > 0 and parents.shape[0] == count and ends.shape[0] == count, "the columns do not fit each other")
+    cdef bint fits = True
+    for index in range(count):
+        fits &= 0 <= tags[index] < names and index < ends[index] <= count
+        fits &= 0 <= parents[index] < index or index == 0
+    return check(fits, "a node has a tag, a parent or an end that is not there")
+
+
+cdef str heading_of(
+    Py_ssize_t index, const int32_t[::1] tags, const int32_t[::1] ends, list texts, const int64_t[:, ::1] meanings
+):
+    """Return the text of the heading that a node is, or that its text begins with; empty without one."""
+    cdef Py_ssize_t at, near = naming.NEAR
+    for at in range(index, min(<Py_ssize_t>ends[index], index + near)):
+        if meanings[tags[at], 0] == IS_TEXT:
+            break
+        if meanings[tags[at], 2]:
+            return "".join(texts[at : min(<Py_ssize_t>ends[at], at + near)])
+    return ""
+
+
+def blocks_of(nodes, frozenset title not None):
+    """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
+    cdef list texts = nodes.texts, names = nodes.columns.names, lines, written, kept = []
+    cdef const int32_t[::1] tags = nodes.columns.tags, parents = nodes.columns.parents, ends = nodes.columns.ends
+    cdef const int32_t[::1] links = nodes.columns.links
+    cdef Py_ssize_t count = tags.shape[0], number
+    reader = nodes if nodes.compiled is None else nodes.compiled
+    check_nodes(tags, parents, ends, len(names))
+    check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
+    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    meanings = np.array([naming.meaning_of(name) for name in names], np.int64)
+    lines, written = elements_of(
+        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, table, paths, homes
+    )
+    numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
+    contents = measure_lines(lines, texts, links, reader.address_of, numbers, hashes, kept)
+    homes = homes[: len(lines)]
+    if len(kept) < len(lines):
+        lines, homes = [lines[number] for number in kept], homes[kept]
+    else:
+        homes = homes.copy()
+    starts = np.array([line[0] for line in lines], np.int64)
+    own, above, places, codes, depths, behind = table[:, : len(written)].copy()
+    characters, tokens, commas, closed, linked = numbers[:, : len(contents)]
+    text_hashes, masked_hashes, link_hashes = [column[: len(contents)].copy() for column in hashes]
+    styles, shapes = np.empty(len(contents), np.uint32), np.empty(len(contents), np.uint32)
+    fill_styles(contents, written, homes, above, codes, characters, linked, styles)
+    fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
+    around = Elements(
+        own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written,
+        paths[: len(written)].copy(), depths,
+    )
+    return Blocks(
+        contents, lines, homes, characters, linked, tokens, commas, closed, text_hashes, masked_hashes, link_hashes,
+        styles, shapes, around,
+    )
+
+
+cdef tuple elements_of(
+    list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
+    int64_t[:, ::1] elements, uint32_t[::1] paths, int64_t[::1] homes,
+):
+    """Fill the columns of the block-level elements, and the element that each line stands in.
+
+    Of elements these are their nodes, parents, places, tags, depths and ends. Return the text nodes of each line,
+    and the class and id of each element.
+    """
+    cdef const int32_t[::1] tags, parents, ends
+    tags, parents, ends = columns
+    cdef Py_ssize_t index, home, title_at, found = 0, levels = 0, count = tags.shape[0], end = count
+    cdef Py_ssize_t longest = naming.LONGEST_NAMES, longest_heading = naming.LONGEST_HEADING
+    cdef int64_t place, code
+    cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
+    cdef list lines = [], written = [], line = []
+    cdef str class_name, identity, heading, own, without_digits
+    cdef bint is_open = False
+    said_by, spoken_names, read = naming.said_by, naming.spoken_names, naming.READ
+    # what holds the first h1 is no comment, and its names say nothing of comments
+    title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
+    for index in range(count):
+        while index >= end:
+            levels -= 1
+            end, is_open = open_ends[levels - 1], False
+        home = home_of[parents[index]] if index else 0
+        code = meanings[tags[index], 0] if index else 0
+        if code == IS_TEXT:
+            if not is_open:
+                line, is_open = [], True
+                homes[len(lines)] = home
+                lines.append(line)
+            line.append(index)
+            continue
+        if code == IS_INLINE:
+            home_of[index] = home
+            continue
+        place = elements[2, home] | meanings[tags[index], 1] if index else 0
+        own = without_digits = ""
+        has = attributes(index, read)
+        if has is not None:
+            class_name, identity, bits = has
+            place |= <int64_t>bits
+            class_name, identity = class_name[:longest], identity[:longest]
+            own = f"{class_name} {identity}" if identity else class_name
+            if own:
+                heading = heading_of(index, tags, ends, texts, meanings)[:longest_heading] if identity else ""
+                if heading or meanings[tags[index], 3]:
+                    own = spoken_names(names[tags[index]], class_name, identity, heading, title)
+                own = own[:longest]
+            if own:
+                bits, without_digits = said_by(own)
+                if not index <= title_at < ends[index]:
+                    place |= <int64_t>bits
+        elements[0, found], elements[1, found] = index, home if index else -1
+        elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
+        elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
+        paths[found] = hash32(f"{paths[home]} {names[tags[index]]} {without_digits}") if index else 0
+        home_of[index] = found
+        written.append(own)
+        found += 1
+        end, is_open = ends[index], False
+        open_ends[levels] = end
+        levels += 1
+    return lines, written
+
+
+cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
+    """Return the first node with a tag, or the number of nodes if none has it."""
+    cdef Py_ssize_t index
+    for index in range(tags.shape[0]):
+        if tags[index] == tag:
+            return index
+    return tags.shape[0]
+
+
+cdef str COMMAS = shared.COMMAS, SENTENCE_ENDS = shared.SENTENCE_ENDS
+cdef Py_ssize_t LONGEST_MASKED = shared.LONGEST_MASKED
+
+
+cdef list measure_lines(
+    list lines, list texts, const int32_t[::1] links, address, double[:, ::1] numbers, uint32_t[:, ::1] hashes, list kept
+):
+    """Fill, for each line that has text, its numbers and hashes; return the normalised texts.
+
+    The numbers are its characters, tokens, commas, how it ends, and its linked characters; the hashes those of its
+    text, of this with each number alike, of its link. The numbers of the lines that have text are ``kept``.
+    """
+    cdef Py_ssize_t number, node, link, linked, row = 0
+    cdef uint32_t link_hash
+    cdef list line, written = []
+    cdef str text, own
+    for number in range(len(lines)):
+        line = lines[number]
+        text = texts[line[0]] if len(line) == 1 else "".join([texts[one] for one in line])
+        text = measure(text, row, numbers, hashes)
+        if not text:
+            continue
+        linked = link_hash = 0
+        for node in line:
+            link = links[node]
+            if link >= 0:
+                own = texts[node]
+                linked += len(own) - own.count(" ")
+                if not link_hash:
+                    href = address(link)
+                    link_hash = hash32(href) if href else 0
+        if linked and (len(line) == 1 or linked > numbers[0, row]):
+            numbers[4, row] = numbers[0, row]
+        else:
+            numbers[4, row] = linked
+        hashes[2, row] = link_hash
+        written.append(text)
+        kept.append(number)
+        row += 1
+    return written
+
+
+cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, ::1] hashes):
+    """Return the normalised text; fill its characters, tokens, commas, how it ends, and its two hashes."""
+    cdef Py_ssize_t characters = 0, words = 0, commas = 0, ideographs = 0
+    cdef Py_UCS4 one, last = " "
+    cdef uint32_t letter
+    cdef bint in_word = False, has_number = False
+    cdef bint is_odd = False  # the white space before is no single space
+    cdef bint is_same = True  # but for white space around the text
+    for one in text:
+        letter = <uint32_t>one
+        if letter == 32 or one.isspace():
+            is_odd |= letter != 32 or not in_word
+            in_word = False
+            continue
+        if not in_word:
+            is_same &= not is_odd or not words
+            words += 1
+            in_word, is_odd = True, False
+        characters += 1
+        last = one
+        if letter < 128:
+            if letter == 44:
+                commas += 1
+            elif 48 <= letter <= 57:
+                has_number = True
+            continue
+        has_number |= one.isdecimal()
+        commas += one in COMMAS
+        ideographs += 0x3040 <= letter <= 0x30FF or 0x3400 <= letter <= 0x9FFF
+    if not words:
+        return ""
+    text = text.strip() if is_same else " ".join(text.split())
+    numbers[0, row], numbers[2, row], numbers[3, row] = characters, commas, last in SENTENCE_ENDS
+    numbers[1, row] = characters if 3 * ideographs > characters else words
+    hashes[0, row] = hash32(text)
+    hashes[1, row] = hash32(masked(text)) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
+    return text
+
+
+cdef str masked(str text):
+    """Return a text with one 0 in the place of each number."""
+    cdef Py_ssize_t at, start = 0
+    cdef Py_UCS4 one
+    cdef bint in_number = False
+    cdef list parts = []
+    for at in range(len(text)):
+        one = text[at]
+        if 48 <= <uint32_t>one <= 57 or (<uint32_t>one > 127 and one.isdecimal()):
+            if not in_number:
+                parts.append(text[start:at])
+            in_number, start = True, at + 1
+        else:
+            in_number = False
+    parts.append(text[start:])
+    return "0".join(parts)
+
+
+cdef int fill_styles(
+    list texts, list names, const int64_t[::1] homes, const int64_t[::1] parents, const int64_t[::1] tags,
+    const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
+) except -1:
+    """Fill ``styles`` with the hash of what each block looks like.
+
+    That is its element's tag, the words of class and id there and one level up, whether it is all link, whether
+    it is all capitals, and how long it is, roughly.
+    """
+    cdef Py_ssize_t index, element, last = -1
+    cdef uint64_t look = 0, own
+    cdef double length, all_linked = shared.STYLE_LINKED
+    look_of, lengths = naming.look_of, shared.STYLE_LENGTHS
+    for index in range(homes.shape[0]):
+        element = homes[index]
+        if element != last:
+            look = look_of(tags[element], names[element], names[max(parents[element], 0)])
+            last = element
+        own = 1 if linked[index] >= all_linked * larger(characters[index], 1.0) else 0
+        own += 2 if (<str>texts[index]).isupper() else 0
+        for length in lengths:
+            own += 4 if characters[index] >= length else 0
+        styles[index] = <uint32_t>(((look * 16 + own + 1) * SPREAD) >> 32)
+    return 0
+
+
+cdef int fill_shapes(
+    list texts, const double[::1] characters, const double[::1] linked, const uint32_t[::1] masked,
+    const int64_t[::1] homes, const int64_t[::1] tags, uint32_t[::1] shapes,
+) except -1:
+    """Fill ``shapes`` with the hash of what each text has in common with its like on other pages.
+
+    That is the text with all numbers alike ("updated on 3 May" and "updated on 7 May"); of a text that ends with
+    a link, what stands before it ("Read more: …"); of one that quotes the page's heading, what stands around it
+    ("Read all reviews of …").
+    """
+    cdef Py_ssize_t index, before, longest
+    cdef Py_ssize_t least_label = shared.LEAST_LABEL, longest_label = shared.LONGEST_LABEL
+    cdef double least_heading = shared.LEAST_HEADING
+    cdef int64_t heading = shared.H1
+    cdef str text, quoted = ""
+    label_hash = naming.label_hash
+    for index in range(homes.shape[0]):
+        if tags[homes[index]] == heading and characters[index] >= least_heading:
+            quoted = texts[index]
+            break
+    longest = len(quoted) + longest_label
+    for index in range(homes.shape[0]):
+        shapes[index] = masked[index]
+        text = texts[index]
+        if quoted and len(quoted) < len(text) <= longest and quoted in text:
+            shapes[index] = label_hash(" … ".join(text.split(quoted)))
+        elif linked[index] > 0.0:
+            before = <Py_ssize_t>(characters[index] - linked[index])
+            if least_label <= before <= longest_label:
+                shapes[index] = label_hash("".join(text.split())[:before])
+    return 0
+
+
+# --- headings with their sections, lists with the paragraph that introduces them
+
+cdef frozenset PARTS_OF_PAGES = shared.PARTS_OF_PAGES
+cdef double MOST_LINKED = shared.MOST_LINKED
+
+
+def headings_of(nodes, blocks):
+    """Return the headings with text, and the numbers of those that are links, for the most part.
+
+    Of each its first block, that behind its last, and that behind its section, which ends before the next heading
+    of the same level or a higher one.
+    """
+    cdef Page page = Page(blocks)
+    cdef double[:, ::1] below = page.below(page.so_far())
+    cdef const int32_t[::1] tags = nodes.columns.tags
+    cdef const int64_t[::1] own = blocks.around.nodes
+    cdef int64_t[::1] levels = np.array([level_of(name) for name in nodes.columns.names], np.int64)
+    cdef int64_t[::1] ends = np.full(8, page.count, np.int64)  # where the next heading of that level or higher begins
+    cdef Py_ssize_t index, level
+    cdef int64_t lowest = shared.H1, highest = shared.H3  # by which h4 and h5 go as well
+    cdef list found = [], links = []
+    check(own.shape[0] == page.size, "the columns of the elements do not fit each other")
+    for index in range(page.size - 1, -1, -1):
+        if lowest <= page.tags[index] <= highest and page.first[index] < page.last[index]:
+            check(0 <= own[index] < tags.shape[0], "an element is a node that is not there")
+            level = levels[tags[own[index]]]
+            found.append((page.first[index], page.last[index], max(ends[level], page.last[index])))
+            while level < 8:
+                ends[level] = page.first[index]
+                level += 1
+            if 2.0 * below[1, index] >= below[0, index]:
+                links.append(len(found))
+    found.reverse()
+    return np.array(found, np.int64).reshape(-1, 3), [len(found) - number for number in links]
+
+
+cdef Py_ssize_t level_of(str name):
+    """Return the level of a heading, 0 of other tags."""
+    return ord(name[1]) - 48 if len(name) == 2 and name[0] == "h" and "1" <= name[1] <= "6" else 0
+
+
+def introduced_lists(nodes, blocks):
+    """Return the first block of each list behind a paragraph that ends with a colon, and that behind its last."""
+    cdef Page page = Page(blocks)
+    cdef double[:, ::1] so_far = page.so_far()
+    cdef const int32_t[::1] tags = nodes.columns.tags, ends = nodes.columns.ends
+    cdef int64_t[::1] kinds = np.array([kind_of(name) for name in nodes.columns.names], np.int64)
+    cdef int64_t[::1] parts = longs(tags.shape[0] + 1)  # parts of pages up to a node
+    cdef Py_ssize_t index, first, last, tried = 0
+    cdef int64_t paragraph = shared.P
+    cdef list found = []
+    if 1 not in kinds:
+        return np.empty((0, 2), np.int64)
+    starts = np.array(blocks.starts, np.int64)
+    for index in range(tags.shape[0]):
+        parts[index + 1] = parts[index] + (kinds[tags[index]] == 2)
+    for index in range(tags.shape[0]):
+        if kinds[tags[index]] != 1:
+            continue
+        first = starts.searchsorted(index)
+        if first <= tried or not page.contents[first - 1].endswith((":", "：")):
+            continue
+        tried = first  # of lists in each other the outermost decides
+        last = starts.searchsorted(ends[index])
+        if last == first or page.tags[page.homes[first - 1]] != paragraph or parts[ends[index]] > parts[index]:
+            continue
+        if so_far[1, last] - so_far[1, first - 1] <= MOST_LINKED * (so_far[0, last] - so_far[0, first - 1]):
+            found.append((first, last))
+            tried = last
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+cdef Py_ssize_t kind_of(str name):
+    """Return 1 for the tag of a list, 2 for that of a part of a page that no list holds, 0 for others."""
+    return 1 if name in ("ul", "ol") else 2 if name in PARTS_OF_PAGES else 0
+
+
+# --- how blocks agree with texts that the page declares: runs of words
+
+cdef uint64_t START = 0xCBF29CE484222325U
+cdef enum:
+    LEVELS_TO_ROW = 5  # from a block up to its row
+    LEAST_ROWS = 3  # of what is no list and no table
+cdef double LEAST_SHARE = 0.6  # of the words of a row that is declared
+
+
+cdef inline bint is_sign(uint32_t letter) noexcept nogil:
+    """Return True if a letter is a word: Chinese signs and Japanese kana."""
+    if letter < 0x3040:
+        return False
+    if letter < 0xA000:
+        return letter < 0x3100 or 0x3400 <= letter < 0x4DC0 or letter >= 0x4E00
+    return 0xF900 <= letter < 0xFB00 or 0x20000 <= letter < 0x40000
+
+
+def word_hashes(list texts not None):
+    """Return the hashes of the words of ``texts``; those of text i stand from ``bounds[i]`` to ``bounds[i + 1]``."""
+    cdef list lower = [(<str>text).lower() for text in texts]
+    cdef Py_ssize_t number, count = 0
+    cdef str text
+    cdef Py_UCS4 letter
+    cdef uint32_t code
+    cdef uint64_t hashed
+    cdef bint inside
+    found, starts = np.empty(sum(map(len, lower)), np.uint64), np.zeros(len(texts) + 1, np.int64)
+    cdef uint64_t[::1] words = found
+    cdef int64_t[::1] bounds = starts
+    for number in range(len(lower)):
+        text = lower[number]
+        hashed, inside = START, False
+        for letter in text:
+            if letter.isalnum():
+                code = <uint32_t>letter
+                if is_sign(code):
+                    if inside:
+                        words[count] = hashed
+                        count += 1
+                    words[count] = (START ^ code) * SPREAD
+                    count += 1
+                    hashed, inside = START, False
+                else:
+                    hashed = (hashed ^ code) * SPREAD
+                    hashed ^= hashed >> 29
+                    inside = True
+            elif inside:
+                words[count] = hashed
+                count += 1
+                hashed, inside = START, False
+        if inside:
+            words[count] = hashed
+            count += 1
+        bounds[number + 1] = count
+    return found[:count], starts
+
+
+cdef inline uint64_t run_of(uint64_t one, uint64_t two, uint64_t three) noexcept nogil:
+    """Return the key of a run of three words, 0 for words that are missing; it is never 0."""
+    cdef uint64_t key = ((one * SPREAD) ^ (one >> 31)) + two
+    key = ((key * SPREAD) ^ (key >> 31)) + three
+    return (key * SPREAD) | 1
+
+
+cdef class Runs:
+    """Runs of words by the fields that declare them, a bit for each field."""
+
+    cdef uint64_t[::1] keys
+    cdef int64_t[::1] fields, seen, totals, found
+    cdef int bits
+
+    def __cinit__(self, Py_ssize_t most, Py_ssize_t kinds):
+        self.bits = 4
+        while 1 << self.bits < 2 * (most + 1):
+            self.bits += 1
+        self.keys = np.zeros(1 << self.bits, np.uint64)
+        self.fields, self.seen = longs(1 << self.bits), longs(1 << self.bits)
+        self.totals, self.found = longs(kinds), longs(kinds)  # runs by field: all, and those that the page shows
+
+    cdef Py_ssize_t slot(self, uint64_t key) noexcept:
+        cdef Py_ssize_t slot = slot_of(key, self.bits)
+        while self.keys[slot] and self.keys[slot] != key:
+            slot = (slot + 1) & (self.keys.shape[0] - 1)
+        return slot
+
+    cdef void add(self, uint64_t key, int64_t field) noexcept:
+        cdef Py_ssize_t slot = self.slot(key)
+        self.keys[slot] = key
+        if not self.fields[slot] >> field & 1:
+            self.fields[slot] |= <int64_t>1 << field
+            self.totals[field] += 1
+
+    cdef int64_t find(self, uint64_t key) noexcept:
+        """Return the fields that have a run; count those that are found for the first time."""
+        cdef Py_ssize_t field, slot = self.slot(key)
+        if self.fields[slot] and not self.seen[slot]:
+            self.seen[slot] = 1
+            for field in range(self.found.shape[0]):
+                self.found[field] += self.fields[slot] >> field & 1
+        return self.fields[slot]
+
+
+def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kinds, int64_t aside):
+    """Return how blocks agree with declared texts.
+
+    A run of three words may reach from one block into the next; a text of one or two words is found where one
+    block or two hold it alone.
+
+    Args:
+        blocks: The blocks of the page.
+        texts: What it declares.
+        fields: The field of each text.
+        kinds: How many fields there are.
+        aside: The fields that say nothing of rows, a bit for each.
+
+    Returns:
+        By field the share of each block's words that stand in it, then by field the share of its runs that the
+        page shows, then the share of the rows of the list around the block that are declared.
+
+    """
+    cdef Page page = Page(blocks)
+    cdef const uint64_t[::1] words, said
+    cdef const int64_t[::1] bounds, ends
+    cdef Py_ssize_t index, at, size
+    cdef int64_t field, held, there = 0
+    words, bounds = word_hashes(page.contents)
+    said, ends = word_hashes(texts)
+    check(len(fields) == len(texts) and 0 < kinds < 60, "the columns do not fit each other")
+    cdef Runs runs = Runs(said.shape[0], kinds)
+    cdef int64_t[::1] covered = longs(words.shape[0] + 2)
+    table = np.full((2 * kinds + 1, page.count), UNSAID, np.float32)
+    cdef float[:, ::1] rows = table
+    for index in range(len(texts)):
+        field, at = fields[index], ends[index]
+        check(0 <= field < kinds, "there is no such field")
+        there |= <int64_t>1 << field
+        if ends[index + 1] - at == 1:
+            runs.add(run_of(said[at], 0, 0), field)
+        elif ends[index + 1] - at == 2:
+            runs.add(run_of(said[at], said[at + 1], 0), field)
+        for at in range(ends[index], ends[index + 1] - 2):
+            runs.add(run_of(said[at], said[at + 1], said[at + 2]), field)
+    for at in range(words.shape[0] - 2):
+        held = runs.find(run_of(words[at], words[at + 1], words[at + 2]))
+        covered[at] |= held
+        covered[at + 1] |= held
+        covered[at + 2] |= held
+    for index in range(page.count):
+        at = bounds[index]
+        if bounds[index + 1] == at + 1:
+            covered[at] |= runs.find(run_of(words[at], 0, 0))
+        if at < bounds[index + 1] <= at + 2 and ends_at(bounds, index, at + 2):
+            held = runs.find(run_of(words[at], words[at + 1], 0))
+            covered[at] |= held
+            covered[at + 1] |= held
+    for field in range(kinds):
+        if there >> field & 1:
+            for index in range(page.count):
+                held = 0
+                for at in range(bounds[index], bounds[index + 1]):
+                    held += covered[at] >> field & 1
+                size = bounds[index + 1] - bounds[index]
+                rows[field, index] = held / <double>(size if size else 1)
+                rows[kinds + field, index] = runs.found[field] / <double>(runs.totals[field] if runs.totals[field] else 1)
+    if there & ~aside:
+        fill_declared_rows(rows, 2 * kinds, page, covered, there & ~aside, bounds)
+    return table
+
+
+cdef bint ends_at(const int64_t[::1] bounds, Py_ssize_t index, int64_t end) noexcept:
+    """Return True if the block ``index``, or the next one with words, ends at a word."""
+    if bounds[index + 1] < end:
+        index += 1
+        while index + 1 < bounds.shape[0] and bounds[index + 1] < end:
+            index += 1
+    return index + 1 < bounds.shape[0] and bounds[index + 1] == end
+
+
+cdef int fill_declared_rows(
+    float[:, ::1] rows, Py_ssize_t row, Page page, int64_t[::1] covered, int64_t wanted, const int64_t[::1] bounds
+) except -1:
+    """Fill a row with the share of the rows of the list around each block that stand in fields ``wanted``.
+
+    The row around a block is the nearest item or table row above it, else the element that it stands in.
+    """
+    cdef Py_ssize_t index, at, level
+    cdef int64_t words, item = shared.LI, definition = shared.DD, cell = shared.TD
+    cdef bint listed
+    cdef int64_t[::1] until = longs(covered.shape[0]), members = longs(page.size), agreeing = longs(page.size)
+    cdef uint8_t[::1] is_row = marks(page.size)
+    for index in range(page.size):
+        if page.tags[index] == item or page.tags[index] == definition:
+            is_row[index] = 1
+        elif page.tags[index] == cell and page.parents[index] > 0:
+            is_row[page.parents[index]] = 1
+    for index in range(covered.shape[0] - 2):
+        until[index + 1] = until[index] + (covered[index] & wanted != 0)
+    for index in range(1, page.size):
+        words = bounds[page.last[index]] - bounds[page.first[index]]
+        if words:
+            members[page.parents[index]] += 1
+            if until[bounds[page.last[index]]] - until[bounds[page.first[index]]] >= LEAST_SHARE * words:
+                agreeing[page.parents[index]] += 1
+    for index in range(page.count):
+        at, listed = page.homes[index], False
+        for level in range(LEVELS_TO_ROW):
+            if is_row[at]:
+                listed = True
+                break
+            at = max(page.parents[at], 0)
+        if not listed:
+            at = page.homes[index]
+        at = max(page.parents[at], 0)
+        if listed or members[at] >= LEAST_ROWS:
+            rows[row, index] = agreeing[at] / <double>(members[at] if members[at] else 1)
+    return 0
+
+
+# --- the title among the blocks: words that texts have in common
+
+cdef enum:
+    SLOT_BITS = 11
+    SLOTS = 1 << SLOT_BITS
+    LONGEST = 1000  # letters: a set of the words of such a text has room in the slots
+    LONGEST_BEGINNING = 64
+    SIGMA = 0x3A3  # what it becomes in small letters depends on its place
+    DOTTED_I = 0x130  # becomes two letters
+
+cdef unsigned char[256] SMALL, IN_WORD  # by letter of Latin-1: its small letter; the same, or 0 if no word has it
+for _letter in range(256):
+    SMALL[_letter] = <unsigned char>Py_UNICODE_TOLOWER(_letter)
+    IN_WORD[_letter] = SMALL[_letter] if _letter == 95 or Py_UNICODE_ISALNUM(SMALL[_letter]) else 0
+
+
+cdef inline uint32_t small(uint32_t letter) noexcept nogil:
+    return SMALL[letter] if letter < 256 else Py_UNICODE_TOLOWER(letter)
+
+
+cdef bint is_plain(str text) noexcept:
+    """Return True if each letter of a text has one small letter, whatever stands beside it."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef const void* letters = PyUnicode_DATA(text)
+    cdef Py_ssize_t index
+    cdef uint32_t letter
+    if kind > 1:
+        for index in range(len(text)):
+            letter = PyUnicode_READ(kind, letters, index)
+            if letter == SIGMA or letter == DOTTED_I:
+                return False
+    return True
+
+
+cdef class WordSets:
+    """Compares the words of texts with those of one title; ``wanted`` are the words of the title.
+
+    Words are pairs of letters, or what ``\\w+`` finds.
+    """
+
+    cdef uint64_t[SLOTS] title, text  # keys of words, at their slot or behind it
+    cdef uint32_t[SLOTS] in_title, in_text  # whether a place is taken: by the text with this number
+    cdef frozenset wanted
+    cdef bint pairs
+
+    def __cinit__(self, wanted not None, bint pairs):
+        cdef Py_ssize_t place
+        cdef bytes encoded
+        cdef uint64_t word
+        self.wanted, self.pairs = frozenset(wanted), pairs
+        if len(self.wanted) > LONGEST:
+            raise ValueError("the title has too many words")
+        for one in self.wanted:
+            if pairs:
+                word = pair_key(ord(one[0]), ord(one[1]))
+            else:
+                encoded = one.encode("utf-32-le", "surrogatepass")
+                word = hash_bytes(encoded, len(encoded))
+            place = self.slot(self.title, self.in_title, 1, word)
+            self.title[place], self.in_title[place] = word, 1
+
+    cdef int compare(self, Page page, double least, double most, words, double[::1] found) except -1:
+        """Fill by text 2·|A ∩ B| / (|A| + |B|) over the words of text and title.
+
+        Texts of ``least`` characters or less, and those of more than ``most``, are left out. ``words`` returns the
+        distinct words of a text; it is called for those whose small letters are not plain.
+        """
+        cdef Py_ssize_t index, common, count
+        cdef str text
+        for index in range(page.count):
+            if not least < page.characters[index] <= most:
+                continue
+            text = page.contents[index]
+            common = 0
+            if len(text) > LONGEST or not is_plain(text):
+                own = words(text)
+                count, common = len(own), len(self.wanted.intersection(own))
+            elif self.pairs:
+                count = self.count_pairs(text, <uint32_t>(index + 1), &common)
+            else:
+                count = self.count_words(text, <uint32_t>(index + 1), &common)
+            if common:
+                found[index] = <double>(2 * common) / <double>(count + len(self.wanted))
+        return 0
+
+    cdef Py_ssize_t count_words(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
+        """Return how many distinct words a text has; ``common`` is how many of these the title has."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* letters = PyUnicode_DATA(text)
+        cdef uint32_t[LONGEST] word
+        cdef Py_ssize_t index, size = 0, count = 0, length = len(text)
+        cdef uint32_t letter
+        for index in range(length + 1):
+            letter = PyUnicode_READ(kind, letters, index) if index < length else 0
+            if letter < 256:
+                letter = IN_WORD[letter]
+            else:
+                letter = Py_UNICODE_TOLOWER(letter)
+                letter = letter if Py_UNICODE_ISALNUM(letter) else 0
+            if letter:
+                word[size] = letter
+                size += 1
+            elif size:
+                count += self.is_new(hash_bytes(<const unsigned char*>word, 4 * size), number, common)
+                size = 0
+        return count
+
+    cdef Py_ssize_t count_pairs(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
+        """Do the same for pairs of letters."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef const void* letters = PyUnicode_DATA(text)
+        cdef Py_ssize_t index, count = 0
+        cdef uint32_t letter, before = 0
+        for index in range(len(text)):
+            letter = small(PyUnicode_READ(kind, letters, index))
+            if index:
+                count += self.is_new(pair_key(before, letter), number, common)
+            before = letter
+        return count
+
+    cdef bint is_new(self, uint64_t key, uint32_t number, Py_ssize_t* common) noexcept:
+        """Return True if a word is the first of its kind in the text with this ``number``; count it if it is common."""
+        cdef Py_ssize_t place = self.slot(self.text, self.in_text, number, key)
+        if self.in_text[place] == number:
+            return False
+        self.text[place], self.in_text[place] = key, number
+        common[0] += self.in_title[self.slot(self.title, self.in_title, 1, key)]
+        return True
+
+    cdef Py_ssize_t slot(self, uint64_t* keys, uint32_t* taken, uint32_t number, uint64_t key) noexcept:
+        """Return the place of a key among those of one ``number``, or the free one where it belongs."""
+        cdef Py_ssize_t place = slot_of(key, SLOT_BITS)
+        while taken[place] == number and keys[place] != key:
+            place = (place + 1) & (SLOTS - 1)
+        return place
+
+
+cdef inline uint64_t pair_key(uint32_t one, uint32_t other) noexcept nogil:
+    return (<uint64_t>one << 32) | other
+
+
+cdef Py_ssize_t TITLE_CHARACTERS = shared.TITLE_CHARACTERS, BEGINNING = shared.BEGINNING
+cdef double LEAST_TITLE = shared.LEAST_TITLE  # what a block that is the title has more of
+cdef enum:
+    LETTERS = 3  # a text of less is no title
+
+
+def headline_of(str title not None, blocks):
+    """Find the ``title`` of a page among its blocks.
+
+    The more words its text and the title have in common, the more a block resembles the title: of a title in
+    Chinese or Japanese, pairs of characters. Those of three characters or less do not, nor those more than twice
+    as long as the title.
+    """
+    cdef Page page = Page(blocks)
+    cdef Py_ssize_t index, best = -1
+    cdef double chance, most = LEAST_TITLE
+    cdef int64_t heading = shared.H1
+    title = title[:TITLE_CHARACTERS]
+    words = naming.letter_pairs if naming.IDEOGRAPH.search(title) else naming.title_words
+    overlaps, headings = np.zeros(page.count), np.zeros(page.count)
+    cdef double[::1] overlap = overlaps, first_heading = headings
+    if wanted := words(title):
+        WordSets(wanted, words is naming.letter_pairs).compare(page, LETTERS, 2.0 * len(title) + 10.0, words, overlap)
+    for index in range(page.count):
+        first_heading[index] = page.tags[page.homes[index]] == heading
+        chance = overlap[index] + 0.3 * first_heading[index]
+        chance = chance - 0.5 * page.linked[index] / larger(page.characters[index], 1.0)
+        if chance > most:
+            most, best = chance, index
+    return Headline(overlaps, headings, best)
+
+
+def begins(str description not None, blocks):
+    """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
+    cdef list texts = blocks.texts
+    cdef Py_ssize_t index, size
+    cdef uint32_t[LONGEST_BEGINNING] wanted
+    cdef str text, beginning = description[:BEGINNING].lower()
+    found = np.full(len(texts), UNSAID)
+    cdef double[::1] holding = found
+    size = len(beginning)
+    if 2 * size < BEGINNING or size > LONGEST_BEGINNING:
+        return found
+    for index in range(size):
+        wanted[index] = ord(beginning[index])
+    for index in range(len(texts)):
+        text = texts[index]
+        if len(text) < size:
+            holding[index] = 0.0
+        elif is_plain(text):
+            holding[index] = holds(text, wanted, size)
+        else:
+            holding[index] = beginning in text.lower()
+    return found
+
+
+cdef bint holds(str text, const uint32_t* wanted, Py_ssize_t size) noexcept:
+    cdef int kind = PyUnicode_KIND(text)
+    cdef const void* letters = PyUnicode_DATA(text)
+    cdef const unsigned char* latin = <const unsigned char*>letters
+    cdef Py_ssize_t at, index, last = len(text) - size
+    for at in range(last + 1):
+        if (SMALL[latin[at]] if kind == 1 else small(PyUnicode_READ(kind, letters, at))) != wanted[0]:
+            continue
+        index = 1
+        while index < size and small(PyUnicode_READ(kind, letters, at + index)) == wanted[index]:
+            index += 1
+        if index == size:
+            return True
+    return False
+
+
+# --- the features of blocks: what a page alone says of each
+
+cdef dict PAGE_ROW = {name: number for number, name in enumerate(shared.PAGE)}
+cdef dict SITE_ROW = {name: number for number, name in enumerate(shared.SITE)}
+cdef dict SCORES_ROW = {name: number for number, name in enumerate(shared.SCORES)}
+cdef double FEW_PAGES = 2.0  # a share of n pages is drawn towards nothing by n / (n + this)
+cdef double NO_SCORE = -8.0  # that of a block that is not there
+cdef double MOST_SCORE_TOKENS = 60.0  # that a block counts in a second look
+cdef double MOST_EXPONENT = 700.0  # whose exponential is a number
+cdef enum:
+    LOGS = 8192
+cdef double[LOGS] logs
+for _number in range(LOGS):
+    logs[_number] = log1p(_number)
+
+
+cdef inline double log_of(double number) noexcept nogil:
+    """Return the logarithm of 1 and a ``number``; most are small whole ones, which were calculated before."""
+    cdef Py_ssize_t whole
+    if 0.0 <= number < LOGS:
+        whole = <Py_ssize_t>number
+        if whole == number:
+            return logs[whole]
+    return log1p(number)
+
+
+cdef inline double ratio(double part, double whole) noexcept nogil:
+    """Return ``part / whole``, whose empty wholes count as 1."""
+    return part / (whole if whole > 1.0 else 1.0)
+
+
+cdef inline double within(double number, double least, double most) noexcept nogil:
+    return least if number < least else most if number > most else number
+
+
+cdef inline double larger(double one, double other) noexcept nogil:
+    return one if one > other else other
+
+
+cdef inline double chance_of(double score) noexcept nogil:
+    """Return log odds as a chance."""
+    return 1.0 / (1.0 + exp(within(-score, -MOST_EXPONENT, MOST_EXPONENT)))
+
+
+cdef void fill(float[:, ::1] rows, Py_ssize_t row, double number) noexcept:
+    """Fill a row with one number."""
+    cdef Py_ssize_t index
+    for index in range(rows.shape[1]):
+        rows[row, index] = number
+
+
+def page_table(
+    blocks, headline, str description not None, const double[::1] named not None, const double[::1] kinds not None,
+    const double[::1] units not None, const float[:, ::1] declared not None,
+):
+    """Return what a page alone says of its blocks, by feature.
+
+    Args:
+        blocks: Its blocks.
+        headline: Which of them is its title.
+        description: Its description of itself.
+        named: By element, how much its class and id speak for content.
+        kinds: How much the page speaks for each of ``KINDS``.
+        units: By block the kind of its unit, from 1; 0 outside.
+        declared: What the page declares, by row; a number for each block, or one for all.
+
+    Returns:
+        Rows of ``PAGE``, of ``PLACES``, of ``KINDS``, of ``SAID`` and of what is declared.
+
+    """
+    cdef Page page = Page(blocks)
+    cdef Py_ssize_t index, place, row = len(shared.PAGE), count = page.count
+    cdef Py_ssize_t best = headline.best, places = len(shared.PLACES), at_place
+    cdef const double[::1] overlap = headline.overlap, first_heading = headline.first_heading
+    cdef const double[::1] begin = begins(description, blocks)
+    cdef double[:, ::1] so_far = page.so_far(), below = page.below(so_far)
+    cdef double unlinked = larger(so_far[0, count] - so_far[1, count], 1.0)
+    cdef bint fits = named.shape[0] == page.size and units.shape[0] == count and best < count
+    fits &= overlap.shape[0] == count and first_heading.shape[0] == count and declared.shape[1] in (1, count)
+    check(fits, "the columns do not fit the page")
+    table = np.empty((row + places + kinds.shape[0] + len(shared.SAID) + declared.shape[0], count), np.float32)
+    cdef float[:, ::1] rows = table
+    fill_own(rows, page, so_far, unlinked)
+    fill_above(rows, page, below, named, unlinked)
+    fill_names(rows, page, named)
+    fill_title(rows, so_far, best)
+    fill_repeated(rows, page, unlinked)
+    for index in range(count):
+        at_place = page.places[page.homes[index]]
+        for place in range(places):
+            rows[row + place, index] = at_place >> place & 1
+    row += places
+    for place in range(kinds.shape[0]):
+        fill(rows, row + place, kinds[place])
+    row += kinds.shape[0]
+    for index in range(count):
+        rows[row, index], rows[row + 1, index] = overlap[index], first_heading[index]
+        rows[row + 2, index], rows[row + 3, index] = begin[index], units[index]
+    row += len(shared.SAID)
+    if declared.shape[1] == count:
+        memcpy_rows(rows, row, declared)
+    else:
+        for place in range(declared.shape[0]):
+            fill(rows, row + place, declared[place, 0])
+    return table
+
+
+cdef void memcpy_rows(float[:, ::1] rows, Py_ssize_t first, const float[:, ::1] others) noexcept:
+    """Copy ``others`` to the rows from the ``first`` on."""
+    if others.shape[0] and others.shape[1]:
+        memcpy(&rows[first, 0], &others[0, 0], others.shape[0] * others.shape[1] * sizeof(float))
+
+
+cdef int fill_own(float[:, ::1] rows, Page page, double[:, ::1] so_far, double unlinked) except -1:
+    """Fill the rows of what a block itself is, of the whole page, and of the place of a block in it."""
+    cdef Py_ssize_t index, count = page.count
+    cdef double longest = 0.0, characters, linked, total = larger(so_far[0, count], 1.0)
+    cdef Py_ssize_t row = PAGE_ROW["characters"], of_place = PAGE_ROW["place"]
+    for index in range(count):
+        longest = larger(longest, page.characters[index] - page.linked[index])
+    for index in range(count):
+        characters, linked = page.characters[index], page.linked[index]
+        rows[row, index] = log_of(characters)
+        rows[row + 1, index] = ratio(linked, characters)
+        rows[row + 2, index], rows[row + 3, index] = page.commas[index], page.closed[index]
+        rows[row + 4, index] = page.tags[page.homes[index]]
+        rows[row + 5, index] = page.depths[page.homes[index]]
+        rows[row + 6, index] = ratio(characters - linked, longest)
+        rows[of_place, index] = index / <double>count
+        rows[of_place + 1, index] = so_far[0, index + 1] / total
+    fill(rows, PAGE_ROW["page characters"], log_of(total))
+    fill(rows, PAGE_ROW["page blocks"], log_of(count))
+    fill(rows, PAGE_ROW["page link share"], so_far[1, count] / total)
+    fill(rows, PAGE_ROW["page unlinked"], log_of(unlinked))
+    fill(rows, PAGE_ROW["longest"], log_of(longest))
+    return 0
+
+
+cdef int fill_above(
+    float[:, ::1] rows, Page page, double[:, ::1] below, const double[::1] named, double unlinked
+) except -1:
+    """Fill the rows of the elements above a block; the body has itself above it."""
+    cdef Py_ssize_t index, at, level, row
+    cdef float[:, ::1] said = np.empty((5, page.size), np.float32)
+    cdef int64_t[::1] above = np.array(page.homes)
+    for index in range(page.size):
+        said[0, index] = log_of(below[0, index])
+        said[1, index] = ratio(below[1, index], below[0, index])
+        said[2, index] = (below[0, index] - below[1, index]) / unlinked
+        said[3, index] = log_of(ratio(below[0, index], page.last[index] - page.first[index]))
+        said[4, index] = named[index]
+    for level in range(<Py_ssize_t>shared.LEVELS):
+        row = PAGE_ROW[f"above {level} characters"]
+        for index in range(page.count):
+            at = above[index]
+            rows[row, index], rows[row + 1, index], rows[row + 2, index] = said[0, at], said[1, at], said[2, at]
+            rows[row + 3, index], rows[row + 4, index] = said[3, at], said[4, at]
+            above[index] = max(page.parents[at], 0)
+    return 0
+
+
+cdef int fill_names(float[:, ::1] rows, Page page, const double[::1] named) except -1:
+    """Fill the rows of what classes and ids say from the body down: in sum, at most, at least, the nearest."""
+    cdef Py_ssize_t index, above, at, row = PAGE_ROW["names sum"]
+    cdef double[:, ::1] said = np.empty((4, page.size))
+    said[0, 0] = said[1, 0] = said[2, 0] = said[3, 0] = named[0]
+    for index in range(1, page.size):  # parents come before children
+        above = page.parents[index]
+        said[0, index] = named[index] + said[0, above]
+        said[1, index] = larger(named[index], said[1, above])
+        said[2, index] = -larger(-named[index], -said[2, above])
+        said[3, index] = named[index] if named[index] != 0.0 else said[3, above]
+    for index in range(page.count):
+        at = page.homes[index]
+        rows[row, index], rows[row + 1, index] = said[0, at], said[1, at]
+        rows[row + 2, index], rows[row + 3, index] = said[2, at], said[3, at]
+    return 0
+
+
+cdef int fill_title(float[:, ::1] rows, double[:, ::1] so_far, Py_ssize_t title) except -1:
+    """Fill the rows of how far a block is from the title."""
+    cdef Py_ssize_t index, row = PAGE_ROW["blocks to title"]
+    cdef double characters
+    for index in range(rows.shape[1]):
+        if title < 0:
+            rows[row, index] = rows[row + 1, index] = -99.0
+            continue
+        rows[row, index] = within(index - title, -60.0, 60.0)
+        characters = log_of(fabs(so_far[0, index + 1] - so_far[0, title + 1]))
+        rows[row + 1, index] = -characters if index < title else characters
+    return 0
+
+
+cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1:
+    """Fill the rows of what comes back within the page."""
+    cdef Py_ssize_t index, groups, row = PAGE_ROW["times on page"], count = page.count
+    cdef int64_t[::1] keys = longs(count), first = longs(count), of = longs(count)
+    cdef double[::1] times, held
+    for index in range(count):
+        keys[index] = page.texts[index]
+    times = doubles(group(keys, first, of))
+    for index in range(count):
+        times[of[index]] += 1.0
+    for index in range(count):
+        rows[row, index] = within(times[of[index]], 0.0, 5.0)
+        keys[index] = page.paths[page.homes[index]]
+    groups = group(keys, first, of)
+    times, held = doubles(groups), doubles(groups)
+    for index in range(count):
+        times[of[index]] += 1.0
+        held[of[index]] += page.characters[index] - page.linked[index]
+    for index in range(count):
+        rows[row + 1, index] = log_of(times[of[index]])
+        rows[row + 2, index] = held[of[index]] / unlinked
+        rows[row + 3, index] = log_of(held[of[index]] / times[of[index]])
+    return 0
+
+
+# --- what its site says of each
+
+def local_table(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None):
+    """Return what a first look sees: the features of the page, those of its site, and the wishes; by feature."""
+    table = np.empty((of_page.shape[0] + len(shared.SITE) + 2, of_page.shape[1]), np.float32)
+    fill_local(table, page_of(blocks, of_page.shape[1]), of_page, standing, wishes)
+    return table
+
+
+cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, standing, tuple wishes) except -1:
+    cdef Py_ssize_t wish = of_page.shape[0] + len(shared.SITE)
+    memcpy_rows(rows, 0, of_page)
+    fill_site(rows, of_page.shape[0], page, standing)
+    fill(rows, wish, wishes[0])
+    fill(rows, wish + 1, wishes[1])
+    return 0
+
+
+cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, standing) except -1:
+    """Fill the rows of ``SITE``, from ``row`` on; nothing is known without a ``standing``."""
+    cdef Py_ssize_t index, number, home, count = page.count, size = page.size
+    if standing is None:
+        for number in range(<Py_ssize_t>len(shared.SITE)):
+            fill(rows, row + number, UNSAID)
+        fill(rows, row, 0.0)
+        return 0
+    cdef double pages = standing.pages
+    cdef const double[::1] texts = standing.texts, masked = standing.masked, links = standing.links
+    cdef const double[::1] shapes = standing.shapes, held = standing.shapes_held
+    cdef const double[::1] repeated = standing.shapes_repeated, sameness = standing.sameness
+    cdef const double[::1] on_path = standing.path_pages, elements = standing.path_elements
+    cdef const double[::1] characters = standing.path_characters, linked = standing.path_linked
+    cdef const double[::1] again = standing.path_repeated
+    cdef bint fits = pages > 0.0
+    for name in ("texts", "masked", "links", "shapes", "shapes_held", "shapes_repeated", "sameness"):
+        fits &= len(getattr(standing, name)) == count
+    for name in ("path_pages", "path_elements", "path_characters", "path_linked", "path_repeated"):
+        fits &= len(getattr(standing, name)) == size
+    check(fits, "the columns of the site do not fit the page")
+    cdef float[:, ::1] said = np.full((5, size), UNSAID, np.float32)
+    for index in range(size):
+        said[0, index] = on_path[index] / pages
+        if on_path[index] > 0.0:
+            said[1, index] = log_of(ratio(elements[index], on_path[index]))
+            said[2, index] = log_of(ratio(characters[index], elements[index]))
+        if characters[index] > 0.0:
+            said[3, index] = ratio(linked[index], characters[index])
+            said[4, index] = ratio(again[index], characters[index])
+    for index in range(count):
+        home = page.homes[index]
+        rows[row, index] = within(pages, 0.0, 20.0)
+        rows[row + 1, index] = texts[index] / pages
+        rows[row + 2, index] = within(texts[index], 0.0, 6.0)
+        rows[row + 3, index] = within(masked[index], 0.0, 6.0)
+        rows[row + 4, index] = masked[index] / pages
+        rows[row + 5, index] = links[index] / pages if page.links[index] else UNSAID
+        for number in range(5):
+            rows[row + 6 + number, index] = said[number, home]
+        rows[row + 11, index] = within(shapes[index], 0.0, 12.0)
+        rows[row + 12, index] = within(shapes[index] / (on_path[home] + FEW_PAGES), 0.0, 1.0)
+        rows[row + 13, index] = repeated[index] / (held[index] + FEW_PAGES)
+        rows[row + 14, index] = sameness[index] if held[index] > 1.0 else UNSAID
+    return 0
+
+
+# --- what a second look sees: the scores of the first
+
+def score_table(blocks, const double[::1] scores not None):
+    """Return what the ``scores`` of a first look say of each block's surroundings, by feature.
+
+    A block counts by its tokens, 60 at most, and 1. How likely it is content is the logistic function of its score.
+    """
+    table = np.empty((len(shared.SCORES), scores.shape[0]), np.float32)
+    fill_scores(table, 0, page_of(blocks, scores.shape[0]), scores)
+    return table
+
+
+cdef int fill_scores(float[:, ::1] rows, Py_ssize_t first, Page page, const double[::1] scores) except -1:
+    """Fill the rows of ``SCORES``, from the ``first`` on."""
+    cdef Py_ssize_t index, count = page.count
+    cdef double[::1] weights = doubles(count), likely = doubles(count)
+    cdef double[:, ::1] so_far = np.zeros((2, count + 1))  # running sums of both
+    rows = rows[first : first + <Py_ssize_t>len(shared.SCORES)]
+    for index in range(count):
+        weights[index] = within(page.tokens[index], 0.0, MOST_SCORE_TOKENS) + 1.0
+        likely[index] = weights[index] / (1.0 + exp(within(-scores[index], -MOST_EXPONENT, MOST_EXPONENT)))
+        so_far[0, index + 1] = so_far[0, index] + likely[index]
+        so_far[1, index + 1] = so_far[1, index] + weights[index]
+        rows[0, index] = scores[index]
+    fill_neighbours(rows, scores, so_far)
+    fill_likely_above(rows, page, weights, likely)
+    fill_likely_alike(rows, page, weights, likely)
+    fill_likely_page(rows, scores, so_far)
+    return 0
+
+
+cdef int fill_neighbours(float[:, ::1] rows, const double[::1] scores, double[:, ::1] so_far) except -1:
+    """Fill the rows of the blocks before and after a block: their scores, how likely their text is content."""
+    cdef Py_ssize_t index, at, distance, row, width, before, after, count = scores.shape[0]
+    for near in shared.NEIGHBOURS:
+        for distance in (-near, near):
+            row = SCORES_ROW[f"score {distance:+}"]
+            for index in range(count):
+                at = index + distance
+                rows[row, index] = scores[at] if 0 <= at < count else NO_SCORE
+    for width in shared.WINDOWS:
+        before, after = SCORES_ROW[f"before {width} likely"], SCORES_ROW[f"after {width} likely"]
+        for index in range(count):
+            at = index - width if index > width else 0
+            rows[before, index] = ratio(so_far[0, index] - so_far[0, at], so_far[1, index] - so_far[1, at])
+            at = index + width + 1 if index + width + 1 < count else count
+            rows[after, index] = ratio(so_far[0, at] - so_far[0, index + 1], so_far[1, at] - so_far[1, index + 1])
+    return 0
+
+
+cdef int fill_likely_above(float[:, ::1] rows, Page page, double[::1] weights, double[::1] likely) except -1:
+    """Fill the rows of how likely the rest of a block's element, and of those above it, is content."""
+    cdef Py_ssize_t index, at, level, row
+    cdef double[:, ::1] below = np.zeros((2, page.size))
+    cdef int64_t[::1] above = np.array(page.homes)
+    for index in range(page.count):
+        below[0, page.homes[index]] += likely[index]
+        below[1, page.homes[index]] += weights[index]
+    for index in range(page.size - 1, 0, -1):
+        below[0, page.parents[index]] += below[0, index]
+        below[1, page.parents[index]] += below[1, index]
+    for level in range(<Py_ssize_t>shared.SCORE_LEVELS):
+        row = SCORES_ROW[f"above {level} likely"]
+        for index in range(page.count):
+            at = above[index]
+            rows[row, index] = ratio(below[0, at] - likely[index], below[1, at] - weights[index])
+            rows[row + 1, index] = log_of(below[1, at])
+            above[index] = max(page.parents[at], 0)
+    return 0
+
+
+cdef int fill_likely_alike(float[:, ::1] rows, Page page, double[::1] weights, double[::1] likely) except -1:
+    """Fill the rows of how likely the other blocks on a block's path are content."""
+    cdef Py_ssize_t index, row = SCORES_ROW["same path likely"], count = page.count
+    cdef int64_t[::1] keys = longs(count), first = longs(count), of = longs(count)
+    cdef double[:, ::1] sums
+    for index in range(count):
+        keys[index] = page.paths[page.homes[index]]
+    sums = np.zeros((3, group(keys, first, of)))
+    for index in range(count):
+        sums[0, of[index]] += 1.0
+        sums[1, of[index]] += likely[index]
+        sums[2, of[index]] += weights[index]
+    for index in range(count):
+        rows[row, index] = ratio(sums[1, of[index]] - likely[index], sums[2, of[index]] - weights[index])
+        rows[row + 1, index] = log_of(sums[0, of[index]])
+    return 0
+
+
+cdef int fill_likely_page(float[:, ::1] rows, const double[::1] scores, double[:, ::1] so_far) except -1:
+    """Fill the rows of what is likely content of the whole page, and where a block stands in it."""
+    cdef Py_ssize_t index, row = SCORES_ROW["score rank"], count = scores.shape[0]
+    cdef int64_t[::1] order = highest_first(scores)
+    if not count:
+        return 0
+    for index in range(count):
+        rows[row, order[index]] = index / <double>count
+        rows[row + 3, index] = so_far[0, index] / larger(so_far[0, count], 1e-9)
+    fill(rows, row + 1, log_of(so_far[0, count]))
+    fill(rows, row + 2, ratio(so_far[0, count], so_far[1, count]))
+    fill(rows, row + 4, scores[order[0]])
+    return 0
+
+
+# --- what the text of a page is as a whole: it tells an article from a forum thread, a shop or a list
+
+cdef double PAGE_PARAGRAPH = 100.0  # characters outside links
+cdef enum:
+    SIBLINGS = 3  # elements of one kind below the same one are a list
+
+
+def page_type_row(blocks, const double[::1] scores not None):
+    """Return the numbers of ``PAGE_TYPE``: what the text of a page is as a whole, by the scores of its blocks."""
+    cdef Page page = page_of(blocks, scores.shape[0])
+    cdef Py_ssize_t index, count = page.count
+    cdef double own, chance, whole = 0.0, in_links = 0.0, longest = 0.0, paragraphs = 0.0, held = 0.0, commas = 0.0
+    cdef double content = 0.0, expected = 0.0, in_content = 0.0
+    cdef double[:, ::1] so_far = np.zeros((2, count + 1))  # tokens that are likely content, all tokens
+    numbers = np.zeros(len(shared.PAGE_TYPE), np.float32)
+    cdef float[::1] row = numbers
+    for index in range(count):
+        own = page.characters[index] - page.linked[index]
+        whole += page.characters[index]
+        in_links += page.linked[index]
+        longest = larger(longest, own)
+        if own >= PAGE_PARAGRAPH:
+            paragraphs += 1.0
+            held += own
+            commas += page.commas[index]
+        chance = chance_of(scores[index])
+        so_far[0, index + 1] = so_far[0, index] + page.tokens[index] * chance
+        so_far[1, index + 1] = so_far[1, index] + page.tokens[index]
+        content += chance > 0.5
+        in_content += page.linked[index] * chance
+        expected += page.characters[index] * chance
+    whole = larger(whole, 1.0)
+    row[0], row[1], row[2], row[3] = log1p(count), log1p(whole), in_links / whole, log1p(paragraphs)
+    row[4], row[5], row[6] = held / whole, log1p(longest), commas / larger(held, 1.0)
+    row[7], row[8] = log1p(so_far[0, count]), so_far[0, count] / larger(so_far[1, count], 1.0)
+    row[9], row[10] = content / <double>count if count else 0.0, in_content / larger(expected, 1.0)
+    fill_largest_lists(row, 11, page, so_far, whole)
+    return numbers
+
+
+cdef int fill_largest_lists(float[::1] row, Py_ssize_t at, Page page, double[:, ::1] so_far, double whole) except -1:
+    """Fill a row with the two lists of alike elements that have most text outside links."""
+    cdef Py_ssize_t index, kind, groups
+    cdef double[:, ::1] below = page.below(page.so_far()), sums
+    cdef int64_t[::1] keys = longs(page.size), members = longs(page.size), of = longs(page.size)
+    cdef list found = []
+    for index in range(page.size):  # elements with one path below the same element are of one kind
+        keys[index] = (page.parents[index] << 32) + page.paths[index] if page.last[index] > page.first[index] else -1
+    groups = group(keys, members, of)
+    sums = np.zeros((5, groups))  # elements, characters, those inside links, likely tokens, tokens
+    for index in range(page.size):
+        kind = of[index]
+        sums[0, kind] += 1.0
+        sums[1, kind] += below[0, index]
+        sums[2, kind] += below[1, index]
+        sums[3, kind] += so_far[0, page.last[index]] - so_far[0, page.first[index]]
+        sums[4, kind] += so_far[1, page.last[index]] - so_far[1, page.first[index]]
+    for kind in range(groups):
+        if keys[members[kind]] != -1 and sums[0, kind] >= SIBLINGS:
+            found.append((sums[2, kind] - sums[1, kind], keys[members[kind]], kind))
+    found.sort()
+    for _, _, kind in found[:2]:
+        row[at], row[at + 1] = log1p(sums[0, kind]), sums[1, kind] / whole
+        row[at + 2], row[at + 3] = log1p(sums[1, kind] / sums[0, kind]), sums[2, kind] / larger(sums[1, kind], 1.0)
+        row[at + 4] = sums[3, kind] / larger(sums[4, kind], 1.0)
+        at += 5
+    return 0
+
+
+# --- what is known of a site: sums over its pages
+
+cdef double SCALE = shared.SCALE
+cdef int64_t OFTEN = shared.OFTEN
+cdef double PARAGRAPH = shared.PARAGRAPH
+cdef enum:  # what is summed by path
+    PAGES, ELEMENTS, CHARACTERS, LINKED, HELD, REPEATED, ENTROPY, OF_PATHS
+
+
+cdef class Sums:
+    """Sums by hash. The hashes are numbered from 1 on in the order of their coming; 0 stands for all others."""
+
+    cdef uint32_t[::1] hashes  # by number
+    cdef int64_t[:, ::1] sums
+    cdef int32_t[::1] slots  # open addressing: numbers, 0 for a free slot
+    cdef int bits
+    cdef Py_ssize_t count
+
+    def __cinit__(self, Py_ssize_t columns):
+        self.hashes, self.sums = np.zeros(13, np.uint32), np.zeros((13, columns), np.int64)
+        self.slots, self.bits = np.zeros(16, np.int32), 4
+
+    cdef Py_ssize_t slot(self, uint32_t key) noexcept:
+        """Return the slot that a hash has, or the free one that it would take."""
+        cdef Py_ssize_t slot = slot_of(key, self.bits)
+        while self.slots[slot] and self.hashes[self.slots[slot]] != key:
+            slot = (slot + 1) & (self.slots.shape[0] - 1)
+        return slot
+
+    cdef Py_ssize_t number(self, uint32_t key) noexcept:
+        return self.slots[self.slot(key)]
+
+    cdef Py_ssize_t add(self, uint32_t key) except -1:
+        """Return the number of a hash, which is given to it if it has none."""
+        cdef Py_ssize_t number, slot = self.slot(key)
+        if self.slots[slot]:
+            return self.slots[slot]
+        self.count += 1
+        if self.count == self.hashes.shape[0]:  # three quarters of the slots are taken
+            self.bits += 1
+            more = ((3 << (self.bits - 2)) + 1) - self.hashes.shape[0]
+            self.hashes = np.concatenate((self.hashes, np.zeros(more, np.uint32)))
+            self.sums = np.concatenate((self.sums, np.zeros((more, self.sums.shape[1]), np.int64)))
+            self.slots = np.zeros(1 << self.bits, np.int32)
+            for number in range(1, self.count):
+                self.slots[self.slot(self.hashes[number])] = <int32_t>number
+            slot = self.slot(key)
+        self.hashes[self.count] = key
+        self.slots[slot] = <int32_t>self.count
+        return self.count
+
+    cdef int32_t[::1] add_all(self, const uint32_t[::1] keys):
+        cdef Py_ssize_t index
+        cdef int32_t[::1] numbers = np.empty(keys.shape[0], np.int32)
+        for index in range(keys.shape[0]):
+            numbers[index] = <int32_t>self.add(keys[index])
+        return numbers
+
+    cdef int count_once(self, const int32_t[::1] numbers, int64_t sign) except -1:
+        """Count one page more or less for each of the ``numbers``, once if they come twice."""
+        cdef Py_ssize_t index
+        cdef uint8_t[::1] seen = marks(self.count + 1)
+        for index in range(numbers.shape[0]):
+            if not seen[numbers[index]]:
+                seen[numbers[index]] = 1
+                self.sums[numbers[index], 0] += sign
+        return 0
+
+
+cdef class Counted:
+    """A page as it is counted: the columns of its sketch, and the numbers of its hashes."""
+
+    cdef const int64_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores, kinds
+    cdef int32_t[::1] texts, masked, links, paths, styles, places
+    cdef int64_t[::1] own, in_links  # by path, the characters at it and below it, and those inside links
+
+    def __cinit__(self, page not None):
+        cdef Py_ssize_t index, paths = len(page.paths), blocks = len(page.texts)
+        cdef bint fits = True
+        self.homes, self.parents, self.elements = page.homes, page.parents, page.elements
+        self.characters, self.linked, self.kinds = page.characters, page.linked, page.kinds
+        self.style_tokens, self.style_scores = page.style_tokens, page.style_scores
+        for column in (page.homes, page.characters, page.linked, page.shapes):
+            fits &= len(column) == blocks
+        fits &= self.parents.shape[0] == paths and self.elements.shape[0] == paths
+        fits &= len(page.styles) == len(page.style_tokens) == len(page.style_scores)
+        check(fits and self.kinds.shape[0] == len(shared.KINDS), "the columns of the page do not fit each other")
+        for index in range(paths):
+            fits &= 0 <= self.parents[index] < index or index == 0
+        for index in range(blocks):
+            fits &= 0 <= self.homes[index] < paths
+        check(fits, "a block or a path stands on one that is not there")
+        self.own, self.in_links = longs(paths), longs(paths)
+        for index in range(blocks):
+            self.own[self.homes[index]] += self.characters[index]
+            self.in_links[self.homes[index]] += self.linked[index]
+        for index in range(paths - 1, 0, -1):
+            self.own[self.parents[index]] += self.own[index]
+            self.in_links[self.parents[index]] += self.in_links[index]
+
+
+cdef inline int64_t entropy_of(int64_t count) noexcept nogil:
+    """Return what a shape on so many pages adds to the entropy: a whole number, so that no order of pages counts."""
+    return llrint(count * log(<double>count) * SCALE) if count > 1 else 0
+
+
+cdef inline uint32_t place_key(uint64_t path, uint32_t shape) noexcept nogil:
+    """Return the hash of a shape at its place."""
+    return <uint32_t>((((path << 32) | shape) * SPREAD) >> 32)
+
+
+cdef class SiteSums:
+    """Sums over the sketches of a site's pages, kept up to date page by page, and what they say of one page.
+
+    What a page itself adds is taken out while the others are asked, and put back. The hashes of a page that was
+    removed keep their numbers.
+    """
+
+    cdef dict pages  # by key, in the order of their coming
+    cdef Sums texts, masked, links, paths, styles, places
+    cdef int32_t[::1] path_of  # by shape at a place, the number of its path
+    cdef uint8_t[::1] come_back  # by text
+    cdef int64_t[::1] again  # by path, the characters of texts that come back
+    cdef bint is_fresh  # both were worked out since the last change
+
+    def __cinit__(self):
+        self.pages = {}
+        self.texts, self.masked, self.links, self.places = Sums(1), Sums(1), Sums(1), Sums(1)
+        self.paths, self.styles = Sums(OF_PATHS), Sums(2)
+        self.path_of = np.zeros(16, np.int32)
+
+    def __len__(self):
+        return len(self.pages)
+
+    def __contains__(self, key):
+        return key in self.pages
+
+    def add(self, page not None):
+        """Count a page, which is not counted yet."""
+        cdef Counted counted = Counted(page)
+        cdef const uint32_t[::1] shapes = page.shapes, texts = page.texts, paths = page.paths
+        cdef Py_ssize_t index, number, known = self.places.count
+        check(page.key not in self.pages, "the page was counted already")
+        counted.texts, counted.masked = self.texts.add_all(texts), self.masked.add_all(page.masked)
+        counted.links, counted.styles = self.links.add_all(page.links), self.styles.add_all(page.styles)
+        counted.paths = self.paths.add_all(paths)
+        counted.places = np.empty(len(texts), np.int32)
+        for index in range(texts.shape[0]):
+            number = self.places.add(
+                place_key(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
+            )
+            if number >= self.path_of.shape[0]:
+                self.path_of = np.concatenate((self.path_of, np.zeros(self.path_of.shape[0], np.int32)))
+            if number > known:
+                known, self.path_of[number] = number, counted.paths[counted.homes[index]]
+            counted.places[index] = <int32_t>number
+        self.pages[page.key] = counted
+        self.count(counted, 1)
+        self.is_fresh = False
+
+    def remove(self, key):
+        """Take the page with this key out."""
+        self.count(self.pages.pop(key), -1)
+        self.is_fresh = False
+
+    cdef int count(self, Counted page, int64_t sign) except -1:
+        """Count a page once more, or once less."""
+        cdef Py_ssize_t index
+        cdef int64_t* sums
+        self.count_texts(page, sign)
+        for index in range(page.paths.shape[0]):
+            sums = &self.paths.sums[page.paths[index], 0]
+            sums[PAGES] += sign
+            sums[ELEMENTS] += sign * page.elements[index]
+            sums[CHARACTERS] += sign * page.own[index]
+            sums[LINKED] += sign * page.in_links[index]
+        for index in range(page.styles.shape[0]):
+            self.styles.sums[page.styles[index], 0] += sign * page.style_tokens[index]
+            self.styles.sums[page.styles[index], 1] += sign * page.style_scores[index]
+        return 0
+
+    cdef int count_texts(self, Counted page, int64_t sign) except -1:
+        """Count what a copy of a page says nothing of: its texts, links and shapes."""
+        cdef Py_ssize_t index, number
+        cdef int64_t before, after
+        cdef int64_t* sums
+        cdef uint8_t[::1] seen = marks(self.places.count + 1)
+        self.texts.count_once(page.texts, sign)
+        self.masked.count_once(page.masked, sign)
+        self.links.count_once(page.links, sign)
+        for index in range(page.places.shape[0]):
+            number = page.places[index]
+            if seen[number]:
+                continue
+            seen[number] = 1
+            before = self.places.sums[number, 0]
+            after = before + sign
+            self.places.sums[number, 0] = after
+            sums = &self.paths.sums[self.path_of[number], 0]
+            sums[HELD] += sign
+            sums[REPEATED] += (after if after >= OFTEN else 0) - (before if before >= OFTEN else 0)
+            sums[ENTROPY] += entropy_of(after) - entropy_of(before)
+        return 0
+
+    cdef int refresh(self) except -1:
+        """Work out which texts come back, and by path the characters of those."""
+        cdef Py_ssize_t number
+        cdef double least = max(<double>shared.REPEATED_PAGES, <double>shared.REPEATED_SHARE * len(self.pages))
+        if self.is_fresh:
+            return 0
+        self.come_back, self.again = marks(self.texts.count + 1), longs(self.paths.count + 1)
+        for number in range(1, self.texts.count + 1):
+            self.come_back[number] = self.texts.sums[number, 0] >= least
+        for page in self.pages.values():
+            self.add_again(page, 1)
+        self.is_fresh = True
+        return 0
+
+    cdef int add_again(self, Counted page, int64_t sign) except -1:
+        """Add the characters of texts that come back on a page to those of its paths, and of the paths above."""
+        cdef Py_ssize_t index
+        cdef int64_t[::1] held = longs(page.paths.shape[0])
+        for index in range(page.texts.shape[0]):
+            if self.come_back[page.texts[index]]:
+                held[page.homes[index]] += page.characters[index]
+        for index in range(page.paths.shape[0] - 1, -1, -1):
+            if index:
+                held[page.parents[index]] += held[index]
+            self.again[page.paths[index]] += sign * held[index]
+        return 0
+
+    @property
+    def repeated(self):
+        """How many texts come back."""
+        self.refresh()
+        return int(np.count_nonzero(self.come_back))
+
+    def novelty(self, blocks):
+        """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
+        cdef Page page = Page(blocks)
+        cdef Py_ssize_t index
+        cdef double characters = 0.0, new = 0.0
+        for index in range(page.count):
+            characters += page.characters[index]
+            if not self.paths.sums[self.paths.number(page.paths[page.homes[index]]), PAGES]:
+                new += page.characters[index]
+        return new / characters if characters else 0.0
+
+    def standing(self, blocks, own):
+        """Return what the pages but ``own`` (a key, or None) say of a page with these ``blocks``.
+
+        The texts, links and shapes of copies say nothing of it.
+        """
+        cdef Page page = Page(blocks)
+        cdef Counted known = None if own is None else self.pages[own]
+        cdef list copies = []
+        self.refresh()
+        if known is not None:
+            self.count(known, -1)
+            self.add_again(known, -1)
+        try:
+            standing = self.others_of(page, known)
+            if self.know_half(page):
+                copies = self.copies_of(page, known)
+            if copies:
+                for one in copies:
+                    self.count_texts(one, -1)
+                standing = self.others_of(page, known)
+        finally:
+            for one in copies:
+                self.count_texts(one, 1)
+            if known is not None:
+                self.count(known, 1)
+                self.add_again(known, 1)
+        return standing
+
+    cdef bint know_half(self, Page page):
+        """Return True if the pages know half of the running text: of blocks of a paragraph's characters."""
+        cdef Py_ssize_t index
+        cdef double running, half = 0.0, known = 0.0
+        for index in range(page.count):
+            running = page.characters[index] - page.linked[index]
+            if running >= PARAGRAPH:
+                half += running / 2.0
+                if self.texts.sums[self.texts.number(page.texts[index]), 0]:
+                    known += running
+        return half > 0.0 and known >= half
+
+    cdef list copies_of(self, Page page, Counted own):
+        """Return the pages, few of all, that hold half of the running text of a page and more.
+
+        Theirs is the same article, not the same template.
+        """
+        cdef Py_ssize_t index, number
+        cdef double running, half = 0.0, held
+        cdef double[::1] sizes = doubles(self.texts.count + 1), left
+        cdef Counted other
+        cdef list found = []
+        for index in range(page.count):
+            running = page.characters[index] - page.linked[index]
+            if running >= PARAGRAPH:
+                half += running / 2.0
+                number = self.texts.number(page.texts[index])
+                if self.texts.sums[number, 0]:
+                    sizes[number] = running
+        for other in self.pages.values():
+            if other is own:
+                continue
+            held, left = 0.0, sizes.copy()
+            for index in range(other.texts.shape[0]):
+                held += left[other.texts[index]]
+                left[other.texts[index]] = 0.0
+            if held >= half:
+                found.append(other)
+        return found if len(found) <= max(1.0, <double>shared.MOST_COPIES * len(self.pages)) else []
+
+    cdef object others_of(self, Page page, Counted own):
+        """Return what all pages that are counted now say of a page."""
+        cdef Py_ssize_t index, number, count = page.count, size = page.size
+        cdef int64_t* sums
+        cdef double most
+        by_block, by_element = np.zeros((9, count)), np.zeros((5, size))
+        cdef double[:, ::1] block = by_block, element = by_element
+        cdef int64_t[::1] paths = longs(size)
+        for index in range(size):
+            paths[index] = number = self.paths.number(page.paths[index])
+            sums = &self.paths.sums[number, 0]
+            element[0, index], element[1, index] = sums[PAGES], sums[ELEMENTS]
+            element[2, index], element[3, index], element[4, index] = sums[CHARACTERS], sums[LINKED], self.again[number]
+        for index in range(count):
+            block[0, index] = self.texts.sums[self.texts.number(page.texts[index]), 0]
+            block[1, index] = self.masked.sums[self.masked.number(page.masked[index]), 0]
+            block[2, index] = self.links.sums[self.links.number(page.links[index]), 0]
+            number = self.styles.number(page.styles[index])
+            block[3, index] = self.styles.sums[number, 0]
+            block[4, index] = self.styles.sums[number, 1] / (HUNDREDTHS * larger(block[3, index], 1.0))
+            number = self.places.number(place_key(page.paths[page.homes[index]], page.shapes[index]))
+            block[5, index] = self.places.sums[number, 0]
+            sums = &self.paths.sums[paths[page.homes[index]], 0]
+            block[6, index], block[7, index] = sums[HELD], sums[REPEATED]
+            most = larger(sums[HELD], 1.0)
+            most = sums[HELD] * log(most)
+            block[8, index] = sums[ENTROPY] / SCALE / larger(most, 1e-9)
+        alike, kinds = self.alike(page, paths, own)
+        pages = len(self.pages) - (own is not None)
+        return Standing(pages, alike, kinds, *by_block, *by_element)
+
+    cdef tuple alike(self, Page page, int64_t[::1] numbers, Counted own):
+        """Return how many pages are built as a page is, and the means of their kinds.
+
+        Each counts by the share of places that it has in common with the page, if that is not below ``MIN_ALIKE``.
+        """
+        cdef Py_ssize_t index, places = 0
+        cdef double shared_places, share, total = 0.0, least = shared.MIN_ALIKE
+        cdef Counted other
+        cdef int64_t[::1] keys = longs(page.size), first = longs(page.size), of = longs(page.size)
+        cdef uint8_t[::1] marked = marks(self.paths.count + 1)
+        means = np.zeros(len(shared.KINDS))
+        cdef double[::1] kinds = means
+        for index in range(page.size):
+            if page.last[index] > page.first[index]:
+                keys[places] = page.paths[index]
+                places += 1
+                marked[numbers[index]] = 1
+        marked[0] = 0
+        places = group(keys[:places], first[:places], of[:places])
+        for other in self.pages.values():
+            if other is own:
+                continue
+            shared_places = 0.0
+            for index in range(other.paths.shape[0]):
+                shared_places += marked[other.paths[index]]
+            share = places + other.paths.shape[0] - shared_places
+            share = shared_places / larger(share, 1.0)
+            if share >= least:
+                total += share
+                for index in range(kinds.shape[0]):
+                    kinds[index] += share * other.kinds[index]
+        for index in range(kinds.shape[0]):
+            kinds[index] /= HUNDREDTHS * larger(total, 1e-9)
+        return total, means
+
+
+# --- boosted trees
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static __inline int lowest_bit(unsigned int bits) {
+        unsigned long place; _BitScanForward(&place, bits); return (int)place;
+    }
+    #else
+    #define lowest_bit(bits) __builtin_ctz(bits)
+    #endif
+
+    /* 32 rows at a time, as four vectors of eight: what is ruled out for them stays in registers. Of the last rows
+       as many vectors as there are. */
+    #define VECTORS 4
+    #define ROWS (8 * VECTORS)
+    #if defined(__GNUC__)
+    typedef float floats __attribute__((vector_size(32), may_alias));
+    typedef uint32_t masks __attribute__((vector_size(32), may_alias));
+    #define TEST(column, v, threshold, mask, failed) (failed)[v] |= \\
+        (masks)((column)[v] > ((threshold) - (floats){0})) & ((mask) - (masks){0})
+    #else
+    typedef struct { float of[8]; } floats;
+    typedef struct { uint32_t of[8]; } masks;
+    #define TEST(column, v, threshold, mask, failed) \\
+        for (int i = 0; i < 8; i++) if ((column)[v].of[i] > (threshold)) (failed)[v].of[i] |= (mask)
+    #endif
+    /* Add the scores of all trees to those of up to 32 rows; values has VECTORS vectors for each feature. */
+    #define ADD_TREES(name) \\
+        static void name(const floats *values, size_t rows, size_t trees, size_t splits, const int32_t *features, \\
+                         const float *thresholds, const uint32_t *ruled_out, const double *leaves, size_t most, \\
+                         double *total) { \\
+            for (size_t tree = 0; tree < trees; tree++, leaves += most) { \\
+                masks failed[VECTORS]; \\
+                memset(failed, 0, sizeof failed); \\
+                for (size_t split = 0; split < splits; split++, features++, thresholds++, ruled_out++) { \\
+                    const floats *column = values + (size_t)*features * VECTORS; \\
+                    TEST(column, 0, *thresholds, *ruled_out, failed); \\
+                    if (rows > 8) TEST(column, 1, *thresholds, *ruled_out, failed); \\
+                    if (rows > 16) { \\
+                        TEST(column, 2, *thresholds, *ruled_out, failed); \\
+                        TEST(column, 3, *thresholds, *ruled_out, failed); \\
+                    } \\
+                } \\
+                for (size_t row = 0; row < rows; row++) \\
+                    total[row] += leaves[lowest_bit(~((const uint32_t *)failed)[row] | 0x80000000u)]; \\
+            } \\
+        }
+    typedef void (*AddTrees)(const floats *, size_t, size_t, size_t, const int32_t *, const float *, const uint32_t *,
+                             const double *, size_t, double *);
+    ADD_TREES(add_trees_anywhere)
+    #if defined(__x86_64__) && defined(__GNUC__)
+    /* newer processors have registers of eight numbers; a comparison gives the same there */
+    __attribute__((target("avx2"))) ADD_TREES(add_trees_avx2)
+    #define fastest_add_trees() (__builtin_cpu_supports("avx2") ? add_trees_avx2 : add_trees_anywhere)
+    #else
+    #define fastest_add_trees() add_trees_anywhere
+    #endif
+    """
+    int ROWS
+    int lowest_bit(unsigned int bits) nogil
+    ctypedef struct floats
+    ctypedef void (*AddTrees)(
+        const floats*, size_t, size_t, size_t, const int32_t*, const float*, const uint32_t*, const double*, size_t,
+        double*
+    ) noexcept nogil
+    AddTrees fastest_add_trees() nogil
+
+
+cdef class Trees:
+    """Boosted trees: every split is tested on every row, and the leaf is the first that no failed test rules out.
+
+    That is QuickScorer (Lucchese et al., SIGIR 2015).
+
+    Args:
+        features: By tree and split, the number of the feature that it tests.
+        thresholds: What values above fail.
+        ruled_out: The leaves that a failed test rules out, one bit each.
+        leaves: The scores of each tree's leaves from left to right.
+
+    """
+
+    cdef const int32_t[:, ::1] features
+    cdef const float[:, ::1] thresholds
+    cdef const uint32_t[:, ::1] ruled_out
+    cdef const double[:, ::1] leaves
+    cdef size_t columns  # a table has at least so many
+
+    def __cinit__(
+        self,
+        const int32_t[:, ::1] features not None,
+        const float[:, ::1] thresholds not None,
+        const uint32_t[:, ::1] ruled_out not None,
+        const double[:, ::1] leaves not None,
+    ):
+        cdef Py_ssize_t tree, split, trees = features.shape[0], splits = features.shape[1]
+        if leaves.shape[0] != trees or leaves.shape[1] < 32:
+            raise ValueError("the arrays do not fit each other")
+        if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
+            raise ValueError("the arrays do not fit each other")
+        if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
+            raise ValueError("the arrays do not fit each other")
+        for tree in range(trees):
+            for split in range(splits):
+                self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
+        self.features, self.thresholds, self.ruled_out, self.leaves = features, thresholds, ruled_out, leaves
+
+    def scores(self, const float[:, ::1] columns not None):
+        """Return the sum of what the trees give each row; ``columns`` is the table by feature."""
+        cdef Py_ssize_t count = columns.shape[0], rows = columns.shape[1]
+        cdef Py_ssize_t trees = self.features.shape[0], splits = self.features.shape[1]
+        cdef Py_ssize_t first, some, column
+        cdef float* values
+        cdef void* room
+        cdef AddTrees add_trees = fastest_add_trees()
+        cdef double[::1] total = doubles(rows)
+        self.check(count)
+        if not rows or not trees or not splits:
+            return total.base
+        room = malloc(count * ROWS * sizeof(float) + 32)
+        if room == NULL:
+            raise MemoryError("there is no room for 32 rows")
+        values = <float*>((<size_t>room + 31) & ~<size_t>31)
+        memset(values, 0, count * ROWS * sizeof(float))
+        with nogil:
+            first = 0
+            while first < rows:
+                some = min(rows - first, ROWS)
+                for column in range(count):
+                    memcpy(values + column * ROWS, &columns[column, first], some * sizeof(float))
+                add_trees(
+                    <const floats*>values, some, trees, splits, &self.features[0, 0], &self.thresholds[0, 0],
+                    &self.ruled_out[0, 0], &self.leaves[0, 0], self.leaves.shape[1], &total[first],
+                )
+                first += ROWS
+        free(room)
+        return total.base
+
+    def by_tree(self, const float[:, ::1] columns not None):
+        """Return what each tree gives each row; ``columns`` is the table by feature."""
+        cdef Py_ssize_t rows = columns.shape[1], trees = self.features.shape[0], splits = self.features.shape[1]
+        cdef Py_ssize_t row, tree, split
+        cdef uint32_t failed
+        found = np.empty((trees, rows))
+        cdef double[:, ::1] given = found
+        self.check(columns.shape[0])
+        for tree in range(trees):
+            for row in range(rows):
+                failed = 0
+                for split in range(splits):
+                    if columns[self.features[tree, split], row] > self.thresholds[tree, split]:
+                        failed |= self.ruled_out[tree, split]
+                given[tree, row] = self.leaves[tree, lowest_bit(~failed) if ~failed else 31]
+        return found
+
+    cdef int check(self, size_t columns) except -1:
+        if columns < self.columns:
+            raise ValueError("a split has a feature that the table has not")
+        return 0
+
+
+def looks(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees first, Trees second):
+    """Return all features, and by block the log odds that it is content: a first look, and one at its scores."""
+    cdef Page page = page_of(blocks, of_page.shape[1])
+    cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
+    table = np.empty((local + len(shared.SCORES), page.count), np.float32)
+    cdef float[:, ::1] rows = table
+    fill_local(rows, page, of_page, standing, wishes)
+    fill_scores(rows, local, page, first.scores(rows[:local]))
+    return table, second.scores(rows)
+
+
+# --- what is taken of a page: the chances of its blocks, the cut, what belongs together, headings with sections
+
+cdef double OF_OWN = shared.OF_OWN, OF_BEFORE = shared.OF_BEFORE, OF_AFTER = shared.OF_AFTER
+cdef double OF_TABLES = shared.OF_TABLES, OF_OTHERS = shared.OF_OTHERS
+cdef Py_ssize_t AROUND = shared.AROUND
+cdef double MOST_UNIT_TOKENS = shared.MOST_UNIT_TOKENS, SUREST = shared.SUREST
+cdef double STYLE_SHARE = shared.STYLE_SHARE, STYLE_PRIOR = shared.STYLE_PRIOR, TITLE_CHANCE = shared.TITLE_CHANCE
+cdef double LEAST_REPEATED = shared.LEAST_REPEATED
+cdef double LEAST_HEADING = shared.LEAST_HEADING_CHANCE, SURE_HEADING = shared.SURE_HEADING_CHANCE
+cdef int64_t TABLE = shared.UNITS.index(shared.TABLE), FORMULA = shared.UNITS.index(shared.FORMULA)
+cdef int64_t DEFINITIONS = shared.UNITS.index(shared.DEFINITIONS)
+
+
+cdef int check_ranges(const int64_t[:, ::1] ranges, Py_ssize_t column, Py_ssize_t count) except -1:
+    """Raise ValueError unless a pair of columns bounds blocks."""
+    cdef Py_ssize_t index
+    cdef bint fits = ranges.shape[0] == 0 or ranges.shape[1] > column + 1
+    check(fits, "the parts of the page are not of this page")
+    for index in range(ranges.shape[0]):
+        fits &= 0 <= ranges[index, column] <= ranges[index, column + 1] <= count
+    return check(fits, "the parts of the page are not of this page")
+
+
+def content_chances(const double[::1] scores not None, standing, double shift, Py_ssize_t title, bint wished):
+    """Return by block how likely it is content: by the trees, its style, what is wished and the title.
+
+    The more tokens of a style the site's other pages have, the more their mean score says. A title that is sure is
+    content as it is wished: other pages may list it, which says nothing against it.
+
+    Args:
+        scores: The log odds that the trees give.
+        standing: What the site says; None without a site.
+        shift: What is added to all log odds.
+        title: The block that surely is the title, below 0 if none is.
+        wished: Whether the title is wished.
+
+    """
+    cdef Py_ssize_t index, count = scores.shape[0]
+    cdef double share = 0.0
+    cdef bint has_styles = standing is not None
+    cdef const double[::1] known = standing.style_tokens if has_styles else scores
+    cdef const double[::1] means = standing.style_scores if has_styles else scores
+    check(known.shape[0] == count and means.shape[0] == count and title < count, "the columns do not fit the page")
+    found = np.empty(count)
+    cdef double[::1] chances = found
+    for index in range(count):
+        if has_styles:
+            share = STYLE_SHARE * known[index] / (known[index] + STYLE_PRIOR)
+        chances[index] = chance_of((1.0 - share) * scores[index] + share * means[index] + shift)
+    if title >= 0:
+        chances[title] = larger(chances[title], TITLE_CHANCE) if wished else 0.0
+    return found
+
+
+cdef inline double log_odds(double chance) noexcept nogil:
+    """Return a chance, within bounds, as log odds."""
+    chance = within(chance, 1.0 - SUREST, SUREST)
+    return log(chance / (1.0 - chance))
+
+
+def joint_chances(
+    const double[::1] own not None, const double[::1] tokens not None, const int64_t[:, ::1] units not None,
+    const int64_t[::1] silent not None,
+):
+    """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit.
+
+    That is the mean over its tokens; for tables, code and formulas what stands around the unit counts as well.
+
+    Args:
+        own: By block, its own chance.
+        tokens: By block, its words.
+        units: Of each its kind, by number, its first block and that behind its last.
+        silent: The blocks whose own chances say nothing.
+
+    """
+    cdef Py_ssize_t index, at, count = own.shape[0]
+    cdef double words, mean
+    cdef bint fits = tokens.shape[0] == count
+    cdef uint8_t[::1] quiet = marks(count)
+    for index in range(silent.shape[0]):
+        fits &= 0 <= silent[index] < count
+    check(fits, "the columns do not fit the page")
+    check_ranges(units, 1, count)
+    for index in range(silent.shape[0]):
+        quiet[silent[index]] = 1
+    found = np.array(own)
+    cdef double[::1] joint = found
+    for index in range(units.shape[0]):
+        words = mean = 0.0
+        for at in range(units[index, 1], units[index, 2]):
+            if not quiet[at]:
+                words += tokens[at]
+                mean += own[at] * tokens[at]
+        if units[index, 0] == DEFINITIONS:
+            if words == 0.0:
+                mean = 0.0
+                for at in range(units[index, 1], units[index, 2]):
+                    words += 1.0
+                    mean += own[at]
+            mean = mean / words if words > 0.0 else 0.0
+        else:
+            mean = OF_OWN * log_odds(mean / words) if words > 0.0 else 0.0
+            mean += OF_TABLES if units[index, 0] == TABLE else OF_OTHERS
+            mean += OF_BEFORE * around(own, tokens, quiet, units[index, 1] - 1, -1)
+            mean = chance_of(mean + OF_AFTER * around(own, tokens, quiet, units[index, 2], 1))
+        for at in range(units[index, 1], units[index, 2]):
+            joint[at] = mean
+    return found
+
+
+cdef double around(
+    const double[::1] own, const double[::1] tokens, uint8_t[::1] quiet, Py_ssize_t at, Py_ssize_t step
+) noexcept:
+    """Return what the nearest blocks on one side of a unit say, as log odds."""
+    cdef Py_ssize_t left = AROUND
+    cdef double words = 0.0, mean = 0.0
+    while 0 <= at < own.shape[0] and left:
+        if not quiet[at]:
+            left -= 1
+            words += within(tokens[at], 0.0, MOST_UNIT_TOKENS) + 1.0
+            mean += own[at] * (within(tokens[at], 0.0, MOST_UNIT_TOKENS) + 1.0)
+        at += step
+    return log_odds(mean / words) if words > 0.0 else 0.0
+
+
+def most_f1(const double[::1] chances not None, const double[::1] tokens not None, double shift=0.0):
+    """Take the likeliest blocks, as many as make the expected F1 of the text largest.
+
+    With p the chance and n the tokens of a block that is 2·Σ p·n over those taken, by Σ n over those taken plus
+    Σ p·n over all.
+
+    Args:
+        chances: By block, how likely it is content.
+        tokens: By block, its words.
+        shift: What is added to the log odds first.
+
+    Returns:
+        Whether each block is taken, the F1 to be expected without the shift (1 where there is nothing to take and
+        nothing is), and the lowest chance that is taken.
+
+    """
+    cdef Py_ssize_t index, at, last = 0, count = chances.shape[0]
+    cdef double odds, whole = 0.0, held = 0.0, hits = 0.0, best = -1.0, lowest = 1.0, factor = exp(shift)
+    check(tokens.shape[0] == count, "the columns do not fit the page")
+    found = np.zeros(count, np.bool_)
+    cdef uint8_t[::1] taken = found.view(np.uint8)
+    cdef double[::1] moved = doubles(count)
+    cdef int64_t[::1] order
+    for index in range(count):
+        odds = chances[index]
+        if shift != 0.0:
+            odds = odds * factor
+            odds = odds / (1.0 - chances[index] + odds)
+        moved[index] = odds
+        whole += odds * tokens[index]
+    order = highest_first(moved)
+    for index in range(count):
+        at = order[index]
+        hits += moved[at] * tokens[at]
+        held += tokens[at]
+        odds = 2.0 * hits / larger(held + whole, 1e-9)
+        if odds > best:
+            best, last = odds, index + 1
+    whole = held = hits = 0.0
+    for index in range(last):
+        at = order[index]
+        taken[at] = 1
+        lowest = chances[at] if chances[at] < lowest else lowest
+    for index in range(count):
+        whole += chances[index] * tokens[index]
+        if taken[index]:
+            hits += chances[index] * tokens[index]
+            held += tokens[index]
+    return found, (2.0 * hits / (held + whole) if held + whole > 0.0 else 1.0), lowest
+
+
+def take(
+    blocks, parts, likely not None, wanted not None, const double[::1] chances not None, Py_ssize_t title=-1,
+    bint repeating=True,
+):
+    """Take what belongs to the likely blocks, nothing twice, and headings with their sections.
+
+    A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph that
+    introduces it.
+
+    Args:
+        blocks: The blocks of the page.
+        parts: What belongs together.
+        likely: Whether each block is likely.
+        wanted: Whether each block is taken in any case.
+        chances: By block, how likely it is content.
+        title: The block that surely is the title, below 0 if none is.
+        repeating: Whether the page repeats itself, so that what is taken twice stays.
+
+    Returns:
+        The blocks to take of the units, the same without what stands there twice, and with headings as their
+        sections.
+
+    """
+    cdef Page page = page_of(blocks, chances.shape[0])
+    cdef const int64_t[:, ::1] units = parts.units, lists = parts.lists, headings = parts.headings
+    cdef Py_ssize_t index, at, count = page.count
+    cdef double held
+    cdef bint kept
+    cdef const uint8_t[::1] first = likely.view(np.uint8), always = wanted.view(np.uint8)
+    check(first.shape[0] == count and always.shape[0] == count and title < count, "the columns do not fit the page")
+    check_ranges(units, 1, count)
+    check_ranges(lists, 0, count)
+    check_ranges(headings, 0, count)
+    check_ranges(headings, 1, count)
+    steps = np.empty((3, count), np.bool_)
+    cdef uint8_t[:, ::1] step = steps.view(np.uint8)
+    cdef uint8_t[::1] best = step[0], once = step[1], taken = step[2], fixed = np.array(always)
+    for index in range(count):
+        best[index] = first[index]
+    for index in range(lists.shape[0]):
+        at = lists[index, 0] - 1
+        if at >= 0 and best[at]:
+            for at in range(lists[index, 0], lists[index, 1]):
+                best[at] = 1
+    for index in range(units.shape[0]):
+        held, kept = 0.0, False
+        for at in range(units[index, 1], units[index, 2]):
+            held += page.tokens[at] if best[at] else -page.tokens[at]
+            kept |= always[at] != 0
+        kept |= held >= 0.0
+        for at in range(units[index, 1], units[index, 2]):
+            best[at] = kept
+            fixed[at] |= units[index, 0] != FORMULA
+    for index in range(count):
+        best[index] |= always[index]
+        once[index] = best[index]
+    if not repeating:
+        take_once(page, units, best, once)
+    if title >= 0:
+        fixed[title] = 1
+    for index in range(count):
+        taken[index] = once[index]
+    if headings.shape[0]:
+        take_headings(headings, chances, fixed, once, taken)
+    return steps[0], steps[1], steps[2]
+
+
+cdef int take_once(Page page, const int64_t[:, ::1] units, uint8_t[::1] best, uint8_t[::1] once) except -1:
+    """Leave out of the ``best`` blocks what is taken already: long texts elsewhere, units with the same texts.
+
+    A refrain comes back among the lines of its song, in the same series: in one element, and alike.
+    """
+    cdef Py_ssize_t index, at, other, size = 0
+    cdef int64_t[::1] keys = longs(page.count), rows = longs(page.count), first = longs(page.count)
+    cdef int64_t[::1] of = longs(page.count)
+    cdef double held
+    cdef bint stays
+    for index in range(page.count):
+        if best[index] and page.characters[index] >= LEAST_REPEATED:
+            keys[size], rows[size] = page.texts[index], index
+            size += 1
+    group(keys[:size], first[:size], of[:size])
+    for index in range(size):
+        at, other = page.homes[rows[index]], page.homes[rows[first[of[index]]]]
+        once[rows[index]] = (
+            page.parents[at] == page.parents[other] and page.paths[at] == page.paths[other]
+            and page.places[at] == page.places[other]
+        )
+    seen = set()
+    for index in range(units.shape[0]):
+        held, stays = 0.0, units[index, 1] < page.count and best[units[index, 1]]
+        for at in range(units[index, 1], units[index, 2]):
+            held += page.characters[at]
+        if stays and held >= LEAST_REPEATED:
+            own = tuple([page.texts[at] for at in range(units[index, 1], units[index, 2])])
+            stays = own not in seen
+            seen.add(own)
+        for at in range(units[index, 1], units[index, 2]):
+            once[at] = stays
+    return 0
+
+
+cdef int take_headings(
+    const int64_t[:, ::1] headings, const double[::1] chances, const uint8_t[::1] fixed, const uint8_t[::1] before,
+    uint8_t[::1] taken,
+) except -1:
+    """Keep headings before blocks that are taken, drop those whose section is not; ``fixed`` blocks stay."""
+    cdef Py_ssize_t index, at, first, last, nearest, count = chances.shape[0]
+    cdef Py_ssize_t following = count  # the next heading that is kept
+    cdef double chance
+    cdef bint stays
+    cdef int64_t[::1] nexts = longs(count + 1)  # by block, the first from there on that is taken and no heading
+    for index in range(headings.shape[0]):
+        for at in range(headings[index, 0], headings[index, 1]):
+            taken[at] = 0
+    nexts[count] = count
+    for index in range(count - 1, -1, -1):
+        nexts[index] = index if taken[index] else nexts[index + 1]
+    for index in range(headings.shape[0] - 1, -1, -1):
+        first, last = headings[index, 0], headings[index, 1]
+        chance, stays = 0.0, last >= headings[index, 2]
+        for at in range(first, last):
+            taken[at] = before[at]
+            stays |= fixed[at] != 0
+            chance = larger(chances[at], chance)
+        if not stays:
+            nearest = nexts[last] if nexts[last] < following else following
+            if nearest == last and chance >= LEAST_HEADING:
+                for at in range(first, last):
+                    taken[at] = 1
+            elif nearest >= headings[index, 2] and chance < SURE_HEADING:
+                for at in range(first, last):
+                    taken[at] = 0
+        if first < last and taken[first]:
+            following = first
+    return 0
+
+
+def decide(
+    blocks, const double[::1] scores not None, standing, parts, wanted not None, double favour, bint wished,
+    Py_ssize_t title, double shift, bint repeating,
+):
+    """Decide what to take of a page.
+
+    Args:
+        blocks: Its blocks.
+        scores: By block, the log odds that the trees give.
+        standing: What the site says; None without a site.
+        parts: What belongs together.
+        wanted: Whether each block is taken in any case.
+        favour: What is added to all log odds, as it is wished.
+        wished: Whether the title is wished.
+        title: The block that surely is the title, below 0 if none is.
+        shift: What is added to the log odds of all blocks before the cut, for pages of this type.
+        repeating: Whether what stands there twice is taken twice.
+
+    """
+    own = content_chances(scores, standing, favour, title, wished)
+    chances = joint_chances(own, blocks.tokens, parts.units, parts.silent)
+    likely, expected, bar = most_f1(chances, blocks.tokens, shift)
+    best, once, taken = take(blocks, parts, likely, wanted, chances, title, repeating)
+    return Choice(own, chances, likely, best, once, taken, bar, expected)
+
+
+def verdicts(const int32_t[::1] parents not None, list lines not None, taken not None, const double[::1] chances not None):
+    """Return noise and scores by node: an element has the highest score of its text.
+
+    An element is noise if all its text is; one without text goes with its parent.
+
+    Args:
+        parents: By node, its parent.
+        lines: The text nodes of each block.
+        taken: Whether each block is taken.
+        chances: How likely each block is content.
+
+    """
+    cdef Py_ssize_t index, block, node, count = parents.shape[0]
+    cdef const uint8_t[::1] kept = taken.view(np.uint8)
+    cdef list noise = [], by_node = [], scores = np.asarray(chances).tolist()  # so that many nodes have one object
+    cdef bint fits = kept.shape[0] == len(lines) and chances.shape[0] == len(lines)
+    cdef int64_t[::1] best = longs(count)  # the block, from 1, that gives a node its score
+    cdef uint8_t[::1] holds = marks(count)  # 1: text of a block, 2: text that is kept
+    for index in range(1, count):
+        fits &= 0 <= parents[index] < index
+    check(fits, "the judgement does not fit the blocks")
+    for block in range(len(lines)):
+        for node in <list>lines[block]:
+            check(0 <= node < count, "a block has a node that is not there")
+            best[node], holds[node] = block + 1, 3 if kept[block] else 1
+    for index in range(count - 1, 0, -1):
+        node = parents[index]
+        holds[node] |= holds[index]
+        if best[index] and (not best[node] or chances[best[index] - 1] > chances[best[node] - 1]):
+            best[node] = best[index]
+    for index in range(count):
+        if not holds[index] and index:
+            holds[index] = holds[parents[index]] & 2
+        noise.append(not holds[index] & 2)
+        by_node.append(scores[best[index] - 1] if best[index] else 0.0)
+    return noise, by_node
+
+
+# --- the clean text of a page: block-level elements on lines of their own, tabs between the cells of a row
+
+cdef int32_t TEXT_NODE = shared.TEXT_NODE, BLOCK = shared.BLOCK, CELL = shared.CELL, ROW = shared.ROW
+cdef int32_t LIST = shared.LIST, ITEM = shared.ITEM, PREFORMATTED = shared.PREFORMATTED, BREAK = shared.BREAK
+cdef int32_t PICTURE = shared.PICTURE, SUPERSCRIPT = shared.SUPERSCRIPT
+cdef str BULLET = shared.BULLET
+cdef Py_ssize_t MOST_INDENTS = shared.MOST_INDENTS, MOST_OF_A_SIGN = shared.MOST_OF_A_SIGN
+
+
+cdef str joint_of(Py_UCS4 end, Py_UCS4 begin, bint parted, bint raised, bint was_raised):
+    """Return what to write between two texts of a line, as ``joint`` of ``reference_text`` does."""
+    if not (begin.isalnum() and end.isalnum()):
+        return ""
+    if raised and not was_raised and end.isdecimal() and begin.isdecimal():
+        return "^"
+    return " " if parted and (end < 0x2E80 or begin < 0x2E80) else ""
+
+
+def texts_of(
+    list texts not None, tuple columns not None, list noise not None, tuple formulas not None, preformatted, is_permalink,
+    parts,
+):
+    """Return the clean texts of parts of a page.
+
+    Args:
+        texts: The text of each node.
+        columns: By node what it is, its parent, the end of its subtree and the link that it stands in.
+        noise: Whether each node is noise; nothing if all is kept.
+        formulas: By text what is written in its place; by element the formula in its place, with whether it has a
+            line of its own, None for nothing; by node formulas before it, each with the element that it stands in.
+        preformatted: Returns the lines of an element that is written as it is.
+        is_permalink: Whether a link under a sign leads to itself; the sign is left out then.
+        parts: Subtrees, as pairs of a node and the end.
+
+    Raises:
+        ValueError: The columns do not fit each other, or the page has no such part.
+
+    """
+    cdef Py_ssize_t start, stop
+    cdef Lines lines = Lines(texts, columns, noise, formulas, preformatted, is_permalink)
+    cdef list found = []
+    for start, stop in parts:
+        check(0 <= start <= stop <= len(texts), "the page has no such part")
+        found.append(lines.text_of(start, stop))
+    return found
+
+
+cdef class Lines:
+    """Writes lines while walking through the nodes."""
+
+    cdef list texts
+    cdef const int32_t[::1] kinds
+    cdef const int32_t[::1] parents
+    cdef const int32_t[::1] ends
+    cdef const int32_t[::1] links
+    cdef list noise
+    cdef bint judged
+    cdef dict shown
+    cdef dict formulas
+    cdef dict placed
+    cdef object preformatted
+    cdef object is_permalink
+    cdef Py_ssize_t first  # of the part
+    cdef list written
+    cdef list line
+    cdef list row  # the cells before, of a row that is one line
+    cdef str bullet
+    cdef int32_t[::1] open_ends  # of the block-level elements that are open
+    cdef Py_ssize_t open_count
+    cdef int32_t[::1] list_ends
+    cdef Py_ssize_t list_count
+    cdef Py_ssize_t row_end
+    cdef Py_ssize_t item_end
+    cdef Py_ssize_t last  # the last text of the line, if there is any
+    cdef bint any_text
+    cdef Py_UCS4 end  # its last letter
+    cdef bint gap  # something was left out since then
+
+    def __cinit__(self, list texts, tuple columns, list noise, tuple formulas, preformatted, is_permalink):
+        cdef Py_ssize_t index, count = len(texts)
+        cdef bint fits
+        self.texts, self.noise, self.judged, self.preformatted = texts, noise, len(noise) > 0, preformatted
+        self.kinds, self.parents, self.ends, self.links = columns
+        self.shown, self.formulas, self.placed = formulas
+        self.is_permalink = is_permalink
+        check(len(noise) == count or not self.judged, "the judgement does not fit the nodes")
+        fits = self.kinds.shape[0] == count and self.parents.shape[0] == count
+        fits &= self.ends.shape[0] == count and self.links.shape[0] == count
+        fits &= count > 0 and not self.kinds[0] & TEXT_NODE
+        check(fits, "the columns of the page do not fit each other")
+        for index in range(count):
+            fits &= self.parents[index] < index < self.ends[index] <= count and (index == 0 or self.parents[index] >= 0)
+        check(fits, "a node stands in one that is not there")
+        self.open_ends = np.zeros(count + 1, np.int32)
+        self.list_ends = np.zeros(count + 1, np.int32)
+        self.begin(0)
+
+    cdef begin(self, Py_ssize_t start):
+        """Begin a part."""
+        self.first = start
+        self.written, self.line, self.row, self.bullet = [], [], [], ""
+        self.open_count = self.list_count = self.row_end = self.item_end = self.last = 0
+        self.any_text = self.gap = False
+        self.end = " "
+
+    cdef text_of(self, Py_ssize_t start, Py_ssize_t stop):
+        """Return the text of a part. An item of a list has no bullet if it is the whole part."""
+        cdef Py_ssize_t index = start
+        cdef int32_t kind
+        self.begin(start)
+        while index < stop:
+            kind = self.kinds[index]
+            if self.placed and not kind & TEXT_NODE:
+                self.add_placed(index, stop)
+            while self.open_count > 0 and self.open_ends[self.open_count - 1] <= index:
+                self.open_count -= 1
+                self.end_block(self.open_ends[self.open_count])
+            if kind & TEXT_NODE:
+                self.add_text(index)
+            elif self.formulas and index in self.formulas:
+                self.add_formula(self.formulas[index])
+                index = self.ends[index]
+                continue
+            elif kind & BLOCK:
+                self.open_ends[self.open_count] = self.ends[index]
+                self.open_count += 1
+                if (index > start or not kind & ITEM) and self.begin_block(index, kind):
+                    index = self.ends[index]
+                    continue
+                if self.judged and self.noise[index]:
+                    index = self.ends[index]
+                    continue
+            elif kind & PICTURE:
+                self.gap = True
+            index += 1
+        if self.placed:
+            self.add_placed(stop, stop)
+        self.end_line()
+        return "\n".join(self.written)
+
+    cdef add_placed(self, Py_ssize_t index, Py_ssize_t stop):
+        """Write the formulas that stand before a node and in the part, each on a line."""
+        cdef Py_ssize_t parent
+        for parent, line in self.placed.get(index, ()):
+            if self.first <= parent < stop:
+                self.end_line()
+                self.write(line)
+
+    cdef add_formula(self, formula):
+        if formula is not None:
+            self.gap = True
+            shown, is_line = formula
+            if is_line:
+                self.end_line()
+                self.write(shown)
+            else:
+                self.line.append(shown)
+
+    cdef add_text(self, Py_ssize_t index):
+        cdef str text = self.texts[index]
+        cdef Py_UCS4 end = self.end
+        cdef int32_t link = self.links[index]
+        cdef int32_t other = self.links[self.last]
+        cdef bint parted = self.gap
+        cdef Py_ssize_t size = len(text)
+        if self.judged and self.noise[index]:
+            self.gap = True
+            return
+        if size == 0:
+            return
+        if link >= 0 and size <= MOST_OF_A_SIGN and not text[0].isalnum() and self.is_permalink(link):
+            self.gap = True
+            return
+        if self.any_text:
+            parted = parted or (link >= 0 and other >= 0 and other != link)
+            between = joint_of(end, text[0], parted, self.is_raised(index), self.is_raised(self.last))
+            if between:
+                self.line.append(between)
+        self.any_text, self.gap, self.last, self.end = True, False, index, text[size - 1]
+        self.line.append(self.shown.get(index, text) if self.shown else text)
+
+    cdef inline bint is_raised(self, Py_ssize_t text) noexcept:
+        return self.kinds[self.parents[text]] & SUPERSCRIPT != 0
+
+    cdef begin_block(self, Py_ssize_t index, int32_t kind):
+        """Open a block-level element; return whether all of it is written."""
+        cdef int32_t end = self.ends[index]
+        if kind & CELL and index < self.row_end:
+            self.end_cell()
+            return False
+        self.end_line()
+        while self.list_count > 0 and self.list_ends[self.list_count - 1] <= index:
+            self.list_count -= 1
+        if kind & ROW and self.is_single_line(index + 1, end):
+            self.row_end = end
+        elif kind & LIST:
+            self.list_ends[self.list_count] = end
+            self.list_count += 1
+        elif kind & ITEM:
+            self.bullet = "  " * min(max(self.list_count - 1, 0), MOST_INDENTS) + BULLET
+            self.item_end = end
+        elif kind & PREFORMATTED and self.is_preformatted(index + 1, end):
+            self.write(self.preformatted(index))
+            return True
+        return False
+
+    cdef bint is_single_line(self, Py_ssize_t start, Py_ssize_t end) noexcept:
+        """Return True if the cells of a row hold only inline nodes."""
+        cdef Py_ssize_t index
+        for index in range(start, end):
+            if self.kinds[index] & BLOCK and not self.kinds[index] & CELL:
+                return False
+        return True
+
+    cdef is_preformatted(self, Py_ssize_t start, Py_ssize_t end):
+        """Return True if an element can be written as it is: it holds no noise and no block."""
+        cdef Py_ssize_t index
+        for index in range(start, end):
+            if self.kinds[index] & BLOCK and not self.kinds[index] & BREAK:
+                return False
+            if self.judged and self.kinds[index] & TEXT_NODE and self.noise[index]:
+                return False
+        return True
+
+    cdef end_block(self, Py_ssize_t end):
+        if end < self.row_end:
+            self.end_cell()
+        else:
+            self.end_line()
+        if end >= self.item_end:
+            self.bullet = ""  # of an item without text
+
+    cdef end_cell(self):
+        self.any_text = self.gap = False
+        if self.line:
+            cell = " ".join("".join(self.line).split())
+            if cell:
+                self.row.append(cell)
+            self.line = []
+
+    cdef end_line(self):
+        self.end_cell()
+        if self.row:
+            self.write("\t".join(self.row))
+            self.row = []
+
+    cdef write(self, text):
+        if text:
+            self.written.append(self.bullet + text)
+            self.bullet = ""
+
+
+# --- style sheets: which of their rules may hide or show something
+
+cdef int MAY_HIDE = shared.HIDES, MAY_SHOW = shared.SHOWS
+
+
+cdef int sign_at(str text, Py_ssize_t at) except -1:
+    """Return what a word that begins at a letter says of its rule, 0 for nothing; two letters follow it."""
+    cdef Py_UCS4 letter = text[at], second = text[at + 1], third = text[at + 2]
+    if letter == "y":
+        if second == ":" and (third == "n" or third == " "):
+            return MAY_HIDE if text.startswith(("y:none", "y: none"), at) else 0
+    elif letter == "h":
+        if second == "i" and third == "d":
+            return MAY_HIDE if text.startswith("hidden", at) else 0
+    elif letter == "d":
+        if second == "i" and third == "s":
+            return MAY_SHOW if text.startswith("display", at) else 0
+    elif letter == "v":
+        if second == "i" and third == "s":
+            return MAY_SHOW if text.startswith("visible", at) else 0
+    elif letter == "m":
+        if second == "a" and third == "x":
+            return MAY_SHOW if text.startswith("max-height", at) else 0
+    elif letter == "-":
+        return MAY_HIDE if second == "9" else 0
+    elif letter == "0":
+        if second == "0" and third == "0":
+            return MAY_HIDE if text.startswith("000px", at) else 0
+    elif letter == "c":
+        if second == "l" and third == "i":
+            return MAY_HIDE if text.startswith("clip", at) else 0
+        if second == "o" and third == "l":
+            return MAY_HIDE if text.startswith("collapse", at) else 0
+    return 0
+
+
+def rules_of(str sheet not None):
+    """Return the rules of a style sheet that may hide or show something.
+
+    Of each where its selectors begin, its brace, its end, whether it stands inside another (as in ``@media``), and
+    what it may do: ``MAY_HIDE``, ``MAY_SHOW`` or both.
+    """
+    cdef Py_ssize_t at, size = len(sheet), begin = 0, start = 0, brace = 0, depth = 0
+    cdef bint is_open = False
+    cdef int signs = 0
+    cdef Py_UCS4 letter
+    cdef list found = []
+    for at in range(size):
+        letter = sheet[at]
+        if letter == "{":
+            start, brace, begin, is_open, signs = begin, at, at + 1, True, 0
+            depth += 1
+        elif letter == "}":
+            if is_open and signs:
+                found.append((start, brace, at, depth > 1, signs))
+            begin, is_open = at + 1, False
+            depth -= 1
+        elif is_open and at + 2 < size:
+            signs |= sign_at(sheet, at)
+    return found
