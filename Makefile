@@ -8,7 +8,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 
 # an environment with all that the tests need, and a core that is as new as its sources
 READY := $(VENV)/.installed-dev $(VENV)/.core
-CORE_SOURCES := setup.py $(shell find denoise_crawler -name '*.pyx' -o -name '*.pxd') $(wildcard denoise_crawler/loops/*.py)
+CORE_SOURCES := setup.py $(wildcard denoise_crawler/kernel/*.pyx)
 
 OLDER := 2.15 2.16
 # Scrapy as it is developed
@@ -19,7 +19,7 @@ CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py politeness.py c
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	@$(BIN)/python -m examples.demo_site
 	@$(MAKE) --no-print-directory --question core || printf '\n%s\n' \
-	  'Pages were cleaned without the compiled core, which takes two minutes to compile: make core'
+	  'Pages were cleaned without the compiled core, which takes half a minute to compile: make core'
 
 core: $(VENV)/.core ## compile the core again if a source of it is newer
 
@@ -74,13 +74,13 @@ test-wheels: $(VENV)/.core ## an installation without a compiler crawls in Pytho
 
 # in Python, since nothing sees which lines of compiled code run
 coverage: $(VENV)/.installed-dev ## which lines of the package no test runs; in build/coverage
-	DENOISE_CORE=off $(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/core -m "not (browser or project or spark)" \
+	DENOISE_CORE=off $(BIN)/python -m pytest -n auto --dist worksteal --ignore tests/kernel -m "not (browser or project or spark)" \
 	  --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
 
 # tests of methods, and of both roads
-CHECKED_TESTS := tests/core tests/methods
+CHECKED_TESTS := tests/kernel tests/methods
 
-test-checked: $(VENV)/.installed-dev ## CHECKED_TESTS with loops that look at every index, built aside
+test-checked: $(VENV)/.installed-dev ## CHECKED_TESTS with a kernel that looks at every index, built aside
 	rm -rf build/checked
 	DENOISE_BUILD=checked $(BIN)/python setup.py --quiet build --build-base build/checked --build-lib build/checked/lib
 	cd build/checked/lib && PYTHONPATH="$(CURDIR)" DENOISE_CORE=require ../../../$(BIN)/python -m pytest \
@@ -148,7 +148,7 @@ $(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
 
 # One wheel is built, in a clean environment, and only what changed is compiled. All environments here use its modules.
 $(VENV)/.core: $(CORE_SOURCES) pyproject.toml | $(BIN)/python
-	@echo 'Compiling the core: two minutes of CPU time; later, only what changed'
+	@echo 'Compiling the core: half a minute of CPU time; later, only what changed'
 	@mkdir -p build && find build -path 'build/lib*' -type f ! -name '*.so' -delete
 	@rm -rf build/wheels
 	@$(BIN)/python $(PIP) wheel --no-deps --wheel-dir build/wheels .

@@ -12,9 +12,9 @@ from scrapy.utils.test import get_crawler
 
 from denoise_crawler.contrib.rendering import Rendering
 from denoise_crawler.errors import SettingError
+from denoise_crawler.kernel.columns import PLACES
 from denoise_crawler.methods.feature_tree.nodes import build_target
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, drawn_boxes
 from tests import chromium

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import METHODS as ALL
 from denoise_crawler.methods import MethodChoice
@@ -82,7 +82,7 @@ def count_work(method: str, lang: str) -> dict[str, float]:
     return per_node | {"bytes": stored / known.pages_known, "held": held / known.pages_known}
 
 
-@pytest.mark.skipif(compiled.tree is None, reason="the bounds are those of the compiled core")
+@pytest.mark.skipif(kernel.reader is None, reason="the bounds are those of the compiled core")
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("method", METHODS)
 def test_no_stage_does_much_more_work_on_a_page_than_it_did(method: str, lang: str) -> None:

@@ -1,9 +1,9 @@
 import pytest
 
-from denoise_crawler import core
-from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.names import PLACES
+from denoise_crawler.kernel.columns import PLACES, Blocks
+from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
+from tests import roads
 
 COMMENT = 1 << PLACES.index("comment")
 TEXT = "<p>The pilots met in the old customs house and spoke of the tide for an hour.</p>"
@@ -18,9 +18,9 @@ def names_of(found: Blocks) -> list[str]:
     return [name for name in found.around.names if name]
 
 
-@pytest.fixture(params=["auto", "off"], autouse=True)
+@pytest.fixture(params=roads.ROADS, autouse=True)
 def road(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", request.param)
+    roads.take(request.param, monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler import core
+from denoise_crawler import kernel
+from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE
 from denoise_crawler.methods import Judgement
-from denoise_crawler.methods.fusion.blocks import (
-    CODE,
-    DEFINITIONS,
-    FIGURE,
-    FORMULA,
-    TABLE,
-    Unit,
-    blocks_of,
-    units_of,
-)
-from denoise_crawler.methods.fusion.decision import headings_of, introduced_lists, joint_chances, parts_of, take
+from denoise_crawler.methods.fusion.blocks import NO_PARTS, Unit, blocks_of, headings_of, parts_of, units_of
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.geometry import is_data_table
+from tests import roads
 
 BEFORE = """<p>The harbour board measured every crane on the northern quay last week, and the engineers found that
 most of them still lift what they were built for, although two have been out of use since the storm.</p>"""
@@ -44,8 +38,10 @@ def units(html: str) -> list[Unit]:
 
 
 def joint(page: Page, own: list[float]) -> list[float]:
-    found: list[float] = joint_chances(np.array(own), blocks_of(page).tokens, parts_of(page)).tolist()
-    return found
+    parts = parts_of(page)
+    found = kernel.active.joint_chances(np.array(own), blocks_of(page).tokens, parts.units, parts.silent)
+    chances: list[float] = found.tolist()
+    return chances
 
 
 ROWS = [
@@ -181,12 +177,13 @@ class TestIntroducedLists:
     def test_a_list_behind_a_paragraph_with_a_colon_is_introduced(
         self, html: str, lists: list[tuple[int, int]]
     ) -> None:
-        assert [tuple(one) for one in introduced_lists(Page.parse("https://example.com/", html))] == lists
+        assert [tuple(one) for one in parts_of(Page.parse("https://example.com/", html)).lists.tolist()] == lists
 
     def test_it_is_kept_with_the_paragraph_and_never_dropped_with_it(self) -> None:
         page = Page.parse("", "<p>It has:<ul><li>one<li>two</ul><p>So.")
         for likely, best in ([1, 0, 0, 0], [1, 1, 1, 0]), ([0, 1, 0, 1], [0, 1, 0, 1]):
-            found = take(blocks_of(page), parts_of(page), np.array(likely, bool), np.zeros(4, bool), np.zeros(4))
+            given = blocks_of(page), parts_of(page), np.array(likely, bool), np.zeros(4, bool), np.zeros(4)
+            found = kernel.active.take(*given)
             assert found[0].astype(int).tolist() == best
 
 
@@ -239,7 +236,7 @@ class _Counted(list[str]):
 def test_elements_inside_each_other_are_not_looked_at_once_a_level(
     html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.chosen, "mode", "off")  # the core takes lists only, and does not look at them here
+    roads.take(roads.IN_PYTHON, monkeypatch)  # what is compiled does not look at the list
 
     def looked(levels: int) -> int:
         page = Page.parse("", html * levels)
@@ -256,10 +253,9 @@ class TestSections:
         """Return by block ``x`` if it is kept after its headings went with their sections, else ``.``."""
         page = Page.parse("https://example.com/", html)
         flags = [np.array([sign == "x" for sign in signs]) for signs in (taken, fixed or "." * len(taken))]
-        taken = flags[0].astype(np.uint8)
-        given = parts_of(page).headings, np.array(chances), flags[1].view(np.uint8), taken.copy()
-        core.loops.deciding.with_sections(*given, taken)
-        return "".join("x" if one else "." for one in taken)
+        parts = replace(NO_PARTS, headings=headings_of(page))
+        *_, kept = kernel.active.take(blocks_of(page), parts, *flags, np.array(chances))
+        return "".join("x" if one else "." for one in kept)
 
     def test_a_heading_is_kept_before_a_block_that_is(self) -> None:
         assert self.kept("<h2>H</h2><p>a<p>b", ".xx", [0.3, 0.9, 0.9]) == "xxx"
@@ -290,7 +286,7 @@ class TestSections:
 
     def test_the_section_of_a_heading_ends_before_the_next_of_its_level_or_above(self) -> None:
         page = Page.parse("", "<h1>A</h1><h2>B</h2><p>b</p><h4>C</h4><p>c</p><h2>D</h2><h1>E</h1>")
-        assert headings_of(page) == [*((0, 1, 6), (1, 2, 5), (3, 4, 5), (5, 6, 6), (6, 7, 7))]
+        assert headings_of(page).tolist() == [[0, 1, 6], [1, 2, 5], [3, 4, 5], [5, 6, 6], [6, 7, 7]]
 
 
 _TAGS = ["table", "tr", "td", "th", "pre", "br", "p", "h2", "h5", "div", "dl", "dt", "dd", "math", "mi", "figure"]
@@ -331,8 +327,8 @@ def test_no_data_table_is_kept_in_part_whatever_the_blocks_chances_are(html: str
         return np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
 
     chances = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), float)
-    joint = joint_chances(chances, blocks.tokens, parts)
-    _, _, taken = take(blocks, parts, flags(), flags(), joint, repeating=False)
+    joint = kernel.active.joint_chances(chances, blocks.tokens, parts.units, parts.silent)
+    _, _, taken = kernel.active.take(blocks, parts, flags(), flags(), joint, repeating=False)
     block_of = {index: block for block, line in enumerate(blocks.nodes) for index in line}
     for table in data_tables(page):
         assert len({bool(taken[block_of[index]]) for index in table if index in block_of}) == 1

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler import core
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
@@ -20,6 +19,7 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from examples.demo_site.articles import article_path, articles
 from examples.demo_site.pages import article_page
+from tests import roads
 from tests.strategies import html_pages
 
 STORIES = [
@@ -54,7 +54,7 @@ def judged(pages: list[Page]) -> Judgement:
     return method.judge(pages[0])
 
 
-@pytest.mark.parametrize("name", feature_names().blocks)
+@pytest.mark.parametrize("name", feature_names().second_look)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
 
@@ -288,8 +288,8 @@ def test_with_the_compiled_core_and_without_it_the_verdicts_are_the_same(
     monkeypatch: pytest.MonkeyPatch, html: str
 ) -> None:
     judged = []
-    for mode in ("auto", "off"):
-        monkeypatch.setattr(core.chosen, "mode", mode)
+    for mode in roads.ROADS:
+        roads.take(mode, monkeypatch)
         judgement = Denoiser("one_look").judge(Page.parse(URL, html))
         judged.append((judgement.noise, judgement.scores, [*map(judgement.reason, range(len(judgement.noise)))]))
     assert judged[0] == judged[1]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler import Writing, core, denoise_pages
+from denoise_crawler import Writing, denoise_pages, kernel
 from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
@@ -24,6 +24,7 @@ from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.report import Plan, RunFigures, write_report
+from tests import roads
 from tests.conftest import Project
 from tests.loopback import HTML, Answer, Served, nothing, serving
 from tests.strategies import html_pages
@@ -132,9 +133,9 @@ def test_the_texts_of_parts_that_make_up_a_page_have_the_words_of_the_page(html:
     assert clean_texts(page, None, [range(len(page.nodes))]) == [clean_text(page)]
 
 
-@pytest.mark.parametrize("mode", ["auto", "off"])
+@pytest.mark.parametrize("mode", roads.ROADS)
 def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", mode)
+    roads.take(mode, monkeypatch)
     page = Page.parse("", "<p>A page.")
     with pytest.raises(ValueError, match="the judgement does not fit"):
         clean_text(page, [False])
@@ -143,13 +144,13 @@ def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.Monke
             clean_texts(page, None, [part])
 
 
-@pytest.mark.parametrize("mode", ["auto", "off"])
+@pytest.mark.parametrize("mode", roads.ROADS)
 @pytest.mark.parametrize("changed", [(1, 2, 5), (1, 1, -1), (2, 1, 9), (2, 2, 2), (0, 0, 1)])
 def test_columns_that_do_not_fit_each_other_are_an_error(
     mode: str, changed: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.chosen, "mode", mode)
-    write = core.loops.writing.texts_of
+    roads.take(mode, monkeypatch)
+    write = kernel.active.texts_of
     columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
     assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)]) == ["a"]
     row, node, value = changed

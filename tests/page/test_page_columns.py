@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -10,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler import core
-from denoise_crawler.core import MODES, choose, compiled
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
@@ -23,6 +20,7 @@ from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without
 from denoise_crawler.page.page_cache import PageColumns, ParsedPages
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from denoise_crawler.rules import NO_RULES, SiteRules
+from tests import roads
 from tests.programs import run_python
 from tests.test_denoiser import demo_pages
 
@@ -41,18 +39,16 @@ ODD = {
 }
 
 
-@pytest.fixture(params=MODES[:2])
-def _both_cores(request: pytest.FixtureRequest) -> Iterator[None]:
-    choose(request.param)
-    yield
-    choose("auto")
+@pytest.fixture(params=roads.ROADS)
+def _both_roads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    roads.take(request.param, monkeypatch)
 
 
 def columns_of(page: Page, writing: Writing = Writing(), rules: SiteRules = NO_RULES) -> PageColumns | None:  # noqa: B008
     return columns_for(page, MethodChoice(), writing, rules)
 
 
-@pytest.mark.usefixtures("_both_cores")
+@pytest.mark.usefixtures("_both_roads")
 @pytest.mark.parametrize("html", ODD.values(), ids=ODD)
 def test_a_page_of_columns_is_judged_and_written_as_the_page_itself(html: str) -> None:
     page, denoiser = Page.parse(URL, html), Denoiser()
@@ -201,13 +197,13 @@ PARTS = (
 )
 
 
-@pytest.mark.skipif(compiled.tree is None, reason="the core is not built")
+@roads.is_built
 @given(st.lists(st.sampled_from(PARTS), max_size=24))
 def test_the_core_leaves_out_the_numbers_that_the_python_code_leaves_out(parts: list[str]) -> None:
     texts = []
-    for mode in ("auto", "off"):
+    for mode in roads.ROADS:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(core.chosen, "mode", mode)
+            roads.take(mode, patched)
             texts.append(page_of("".join(parts)).nodes.texts)
     assert texts[0] == texts[1]
 
@@ -264,9 +260,9 @@ def test_a_property_belongs_to_the_field_that_its_thing_makes_it(item: Any, expe
     assert declared("", item) == [expected]
 
 
-@pytest.mark.parametrize("mode", ["auto", "off"])
+@pytest.mark.parametrize("mode", roads.ROADS)
 def test_microdata_and_rdfa_declare_as_json_does(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", mode)
+    roads.take(mode, monkeypatch)
     html = (
         "<meta itemprop=description content='A teaser.'><li itemprop='recipeIngredient name'>2 eggs</li>"
         "<div itemscope itemtype=https://schema.org/Review itemprop=review><p itemprop=reviewBody>Good.</p></div>"

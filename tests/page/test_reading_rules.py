@@ -5,7 +5,7 @@ import json
 import pytest
 from lxml.html import fromstring
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
@@ -40,7 +40,7 @@ def test_an_element_that_html_does_not_know_stays_in_its_sentence(
     monkeypatch: pytest.MonkeyPatch, html: str, line: str, has_core: bool
 ) -> None:
     if not has_core:
-        monkeypatch.setattr(compiled, "tree", None)
+        monkeypatch.setattr(kernel, "reader", None)
     assert line in lines(html)
 
 

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from denoise_crawler import core
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box, Length, declared_length, drawn_boxes, parse_length
 from denoise_crawler.page.unseen import hiding_selectors, is_hiding, unseen_of
+from tests import roads
 from tests.article_spider import SPIDER
 from tests.conftest import Project
 from tests.loopback import HTML, Answer, serving
@@ -106,14 +106,14 @@ def test_a_long_sheet_is_read_in_linear_time(part: str) -> None:
     hiding_selectors([part * 200_000])
 
 
-@pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
+@roads.is_built
 @settings(max_examples=50, deadline=None)
 @given(html_pages(40))
 def test_the_same_is_found_without_the_compiled_core(html: str) -> None:
     found = []
-    for mode in ("require", "off"):
+    for mode in roads.ROADS:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(core.chosen, "mode", mode)
+            roads.take(mode, patch)
             found.append(seen(f"<style>.a{{display:none}}</style>{html}<i style=display:none class=a>x</i>"))
     assert found[0] == found[1]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from denoise_crawler.core import compiled
+from denoise_crawler import kernel
 from denoise_crawler.output.content.blocks import Code, Formula, Paragraph
 from denoise_crawler.output.content.mathml import MAX_DRAWN_ELEMENTS, math_of_chtml, readable_math
 from denoise_crawler.output.writing import write_content
@@ -181,7 +181,7 @@ def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     assert write_content(page) == "One.\nTwo.\nThree."
 
 
-@pytest.mark.skipif(compiled.tree is None, reason="the Python code looks at each picture")
+@pytest.mark.skipif(kernel.reader is None, reason="the Python code looks at each picture")
 @pytest.mark.parametrize(
     ("address", "may_show"),
     [

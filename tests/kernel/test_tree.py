@@ -1,39 +1,23 @@
-"""The compiled core does what the Python code does: that is its specification."""
+"""What is compiled reads a tree, and writes its text, as the Python code does: that is its specification."""
 
 import gc
-import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
-from html import escape
-from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lxml import etree
 
-from denoise_crawler import core, denoise_pages
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import CoreError
-from denoise_crawler.evaluation.gold import read_gold
-from denoise_crawler.methods.fusion import blocks
-from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.decision import decide, parts_of
-from denoise_crawler.methods.fusion.declared import begins, title_overlap
-from denoise_crawler.methods.fusion.kinds import KINDS, KindWords
-from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.fusion.page_type import page_type_row, traits_of
-from denoise_crawler.methods.fusion.weights import feature_names, shipped_model
 from denoise_crawler.output.clean_text import clean_text, clean_texts
 from denoise_crawler.output.content import formulas
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.page import Nodes, Page, geometry
 from denoise_crawler.page import nodes as page_nodes
 from denoise_crawler.page.self_description import SelfDescription
+from tests import roads
 from tests.strategies import html_pages
 
 DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
@@ -41,7 +25,6 @@ DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <a rel=author itemprop=author>C</a><a href=/autor/x>I</a><a href=/x>J</a>
 <p itemprop=datePublished>D<time>E</time></p>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
-TITLE = frozenset({"the", "title", "itself"})
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
     "",
@@ -62,12 +45,7 @@ ODD_PAGES = (
     "<table><tr><th>a<th><img><tr><td>b<p>c<p>d<td>e<table><tr><td>f</table></table><dl><dt>g<dd>h</dl>",
 )
 
-pytestmark = pytest.mark.skipif(core.why_not() is not None, reason=f"no compiled core: {core.why_not()}")
-
-
-@pytest.fixture
-def without_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", "off")
+pytestmark = roads.is_built
 
 
 def assert_same_nodes(html: str) -> None:
@@ -90,7 +68,6 @@ def assert_same_nodes(html: str) -> None:
         assert found.compiled.counts(noise) == counted(expected, counts, noise)
         assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
         assert_same_answers(found, expected)
-        assert_same_blocks(found, expected)
 
 
 def assert_same_answers(found: Nodes, expected: Nodes) -> None:
@@ -114,8 +91,8 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = [] if root is None else root[:1]
     for one in (root, *inner):
         found = []
-        for mode in ("require", "off"):
-            monkeypatch.setattr(core.chosen, "mode", mode)
+        for road in roads.ROADS:
+            roads.take(road, monkeypatch)
             declared = SelfDescription(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
@@ -137,52 +114,8 @@ def counted(nodes: Nodes, counts: list[int], noise: list[bool]) -> tuple[int, ..
     )
 
 
-def assert_same_blocks(nodes: Nodes, same_nodes: Nodes) -> None:
-    found, expected = blocks.blocks_in(nodes, TITLE), blocks.blocks_in(same_nodes, TITLE)
-    assert columns_of(found.around) == columns_of(expected.around)
-    assert columns_of(found) == columns_of(expected)
-
-
-def columns_of(record: object) -> dict[str, object]:
-    columns = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "around"}
-    return {
-        name: (column.dtype, column.tolist()) if isinstance(column, np.ndarray) else column
-        for name, column in columns.items()
-    }
-
-
-def assert_same_rows(pages: Sequence[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare features, scores and what is taken of each page, without its site and with what other pages say."""
-    found = []
-    for mode in ("require", "off"):
-        monkeypatch.setattr(core.chosen, "mode", mode)
-        method = Fusion()
-        read = [Page.parse(url, html) for url, html in pages]
-        for page in read:
-            method.observe(page)
-        looked = [seen for page in read for seen in looks(method, page)]
-        found.append([*looked, np.frombuffer(method.to_bytes(), np.uint8)[:, None]])
-    for one, other in zip(*found, strict=True):
-        differing = (one != other) & ~(np.isnan(one) & np.isnan(other))
-        assert not differing.any(), np.flatnonzero(differing.any(axis=0))
-
-
-def looks(method: Fusion, page: Page) -> Iterator[np.ndarray]:
-    alone = page.once(method.model.alone)
-    blocks = alone.evidence.blocks
-    yield alone.scores[:, None]
-    yield page_type_row(traits_of(page), alone)[None]
-    for standing in (None, method.evidence.standing(page.key, blocks)):
-        look = alone.knowing(standing, method.wishes.columns)
-        yield look.table
-        made = decide(look, method.wishes, page.once(parts_of), shift=0.5, repeating=False)
-        steps = made.own, made.chances, made.likely, made.best, made.once, made.taken
-        yield np.array(steps, np.float64).T
-        yield np.array([[made.bar, made.expected]])
-
-
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
-def test_odd_pages_have_the_same_nodes_and_blocks(html: str) -> None:
+def test_odd_pages_have_the_same_nodes(html: str) -> None:
     assert_same_nodes(html)
 
 
@@ -205,63 +138,26 @@ def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPat
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=3_000))
 def test_any_bytes_have_the_same_hash(data: bytes) -> None:
-    assert core._load_modules()["texts"].hash64(data) == xxhash.xxh3_64_intdigest(data)
+    assert roads.functions(roads.COMPILED).hash64(data) == xxhash.xxh3_64_intdigest(data)
 
 
 @settings(max_examples=300, deadline=None)
 @given(html_pages(60))
-def test_any_page_has_the_same_nodes_and_blocks(html: str) -> None:
+def test_any_page_has_the_same_nodes(html: str) -> None:
     assert_same_nodes(html)
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
-def test_golden_pages_have_the_same_nodes_and_blocks(file: Path) -> None:
+def test_golden_pages_have_the_same_nodes(file: Path) -> None:
     assert_same_nodes(file.read_text("utf-8"))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(html_pages(60), min_size=1, max_size=3))
-def test_any_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch, found: list[str]) -> None:
-    assert_same_rows([(f"https://a.example/{number}", html) for number, html in enumerate(found)], monkeypatch)
-
-
-def test_odd_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_same_rows([(f"https://a.example/{number}", html) for number, html in enumerate(ODD_PAGES)], monkeypatch)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 1_200), st.integers(0, 2**32 - 1))
-def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
-    trees, features = shipped_model().trees, len(feature_names().blocks)
-    table = (5 * np.random.default_rng(seed).normal(size=(rows, features))).astype(np.float32)
-    expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
-    assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]
-
-
-def test_pages_of_a_site_come_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [(f"https://a.example/{file.stem}", file.read_text("utf-8")) for file in GOLDEN]
-    compiled = list(denoise_pages(pages))
-    monkeypatch.setattr(core.chosen, "mode", "off")
-    assert list(denoise_pages(pages)) == compiled
-    assert any(page.text for page in compiled)
-
-
-@pytest.mark.parametrize("name", ["daniel", "dragnet", "wcxb"])
-def test_gold_pages_come_out_the_same(corpus: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = islice(read_gold(corpus, name), 0, None, 30)
-    pages = [(page.url or f"https://{page.site}/{page.id}", page.html) for page in some]
-    compiled = list(denoise_pages(pages))
-    assert_same_rows(pages, monkeypatch)
-    monkeypatch.setattr(core.chosen, "mode", "off")
-    assert list(denoise_pages(pages)) == compiled
-
-
-@pytest.mark.parametrize("mode", ["require", "off"])
+@pytest.mark.parametrize("road", roads.ROADS)
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
 def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
-    file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+    file: Path, road: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core.chosen, "mode", mode)
+    roads.take(road, monkeypatch)
     html = file.read_text("utf-8")
     expected = Denoiser("fusion").clean(Page.parse("https://a.example/", html)).clean_page.text
     root = Page.parse("https://a.example/", html).root
@@ -280,92 +176,12 @@ def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
         assert Denoiser("fusion").write(page, judgement).clean_page.text == expected
 
 
-@pytest.mark.usefixtures("without_core")
-def test_the_core_can_be_switched_off() -> None:
-    assert core.compiled.tree is None
-
-
-def test_a_mode_that_there_is_not_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.chosen, "mode", "fast")
-    with pytest.raises(CoreError, match="DENOISE_CORE is 'fast': set it to one of auto, off, require"):
-        assert core.compiled.tree
-
-
-def test_a_core_that_reads_a_known_page_wrongly_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "_TEXTS", ["another text"])
-    assert "reads a known page wrongly" in str(core.why_not())
-
-
-def test_an_lxml_that_was_never_tried_gets_the_python_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(etree, "LXML_VERSION", (99, 0, 0, 0))
-    assert "not tested with lxml" in str(core.why_not())
-
-
-def test_what_is_required_and_cannot_be_used_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(etree, "LXML_VERSION", (99, 0, 0, 0))
-    core._modules.cache_clear()
-    try:
-        with pytest.raises(CoreError, match="not tested"):
-            core.choose("require")
-    finally:
-        core._modules.cache_clear()
-
-
-# capitals whose small letters are several, of another length or depend on their place; signs that are no letters
-LETTERS = "aAbBzZ09_ -.ßẞµÿŸσςΣİıKé\u0301東京都Дж𝐀𐐀½٣²"
-TEXTS = st.lists(st.text(LETTERS, max_size=40), max_size=8)
-
-
-def on_both_roads(say: Callable[[], object]) -> list[object]:
-    found = []
-    for mode in ("require", "off"):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(core.chosen, "mode", mode)
-            found.append(say())
-    return found
-
-
-@given(texts=TEXTS, title=st.text(LETTERS, max_size=40))
-def test_texts_of_any_letters_resemble_a_title_as_much(texts: list[str], title: str) -> None:
-    blocks = blocks_of(Page.parse("", "".join(f"<p>{escape(text)}</p>" for text in (*texts, title))))
-    one, other = on_both_roads(lambda: title_overlap(title, blocks).tolist())
-    assert one == other
-
-
-@given(texts=TEXTS, skipped=st.integers(0, 9), description=st.text(LETTERS, max_size=40))
-def test_texts_of_any_letters_hold_the_beginning_of_a_description(
-    texts: list[str], skipped: int, description: str
-) -> None:
-    blocks = blocks_of(Page.parse("", "".join(f"<p>{escape(text)}</p>" for text in (*texts, description))))
-    said = (description, *[text[skipped:] for text in blocks.texts])
-    one, other = on_both_roads(lambda: [begins(one, blocks).tolist() for one in said])
-    assert one == other
-
-
-@given(names=st.text("abAB1-_ éΣ", max_size=20))
-def test_the_words_of_any_names_are_those_that_a_pattern_finds(names: str) -> None:
-    found = {word.lower() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}", names)}
-    assert on_both_roads(lambda: core.loops.texts.words_of_names(names)) == [tuple(sorted(found))] * 2
-
-
 def test_of_all_letters_one_becomes_two_small_ones_and_the_others_are_found_as_python_finds_them() -> None:
     letters = [chr(code) for code in range(32, sys.maxunicode + 1)]
     assert [letter for letter in letters if len(letter.lower()) != 1] == ["\u0130"]
-    found = np.empty(1)
-    begins_in = core._load_modules()["texts"].begins
+    begins, tail = roads.functions(roads.COMPILED).begins, "-" * 20
     for letter in letters:
-        begins_in([f"-{letter}"], letter.lower(), found)
-        assert found[0] == 1.0
-
-
-@given(html=html_pages(), seed=st.integers(0, 9))
-def test_the_words_of_any_page_speak_as_much_for_each_kind(html: str, seed: int) -> None:
-    words = ("menu", "post", "content", "nav", "a", "item", "main", "text", "footer", "comment", "sidebar", "list")
-    odds = {word: [((7 * number + 3 * kind + seed) % 11 - 5) / 3 for kind in range(len(KINDS))]
-            for number, word in enumerate(words)}  # fmt: skip
-    known = KindWords(odds)
-    one, other = on_both_roads(lambda: known.of(Page.parse("https://a.example/post/list?item=1", html)).tobytes())
-    assert one == other
+        assert begins(f"{letter}{tail}", SimpleNamespace(texts=[f"-{letter}{tail}"]))[0] == 1.0
 
 
 WRITTEN = (
@@ -389,8 +205,8 @@ WRITTEN = (
 def assert_same_text(html: str, gone: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare the text and the formulas of a page, all of it and without the nodes that are ``gone`` in turn."""
     found = []
-    for mode in ("require", "off"):
-        monkeypatch.setattr(core.chosen, "mode", mode)
+    for road in roads.ROADS:
+        roads.take(road, monkeypatch)
         page = Page.parse("https://a.example/", html)
         noise = [gone[index % len(gone)] for index in range(len(page.nodes))]
         parts = [range(child, page.nodes.ends[child]) for child in page.nodes.children(0)]
