@@ -160,8 +160,7 @@ class Sketch:
     ``texts`` (hashes), ``characters``, ``linked``, ``shapes`` (hashes, 0 where that of the text is the same).
     ``masked`` and ``links`` are the distinct hashes, ascending.
     So are its ``styles``; ``style_tokens`` are the tokens in each, ``style_scores`` the sum over them of what the
-    look at the page alone gave, in hundredths. ``kinds`` is how much the page itself speaks for each of ``KINDS``,
-    in hundredths.
+    look at the page alone gave, in hundredths.
     """
 
     key: int
@@ -178,7 +177,6 @@ class Sketch:
     styles: Hashes
     style_tokens: Indices
     style_scores: Indices
-    kinds: Indices
 
 
 @dataclass(slots=True, eq=False)
@@ -196,13 +194,10 @@ class Standing:
 
     By block-level element, what stands on its path, summed over those pages: ``path_pages`` that have it,
     ``path_elements``, ``path_characters``, ``path_linked`` and ``path_repeated`` (characters of texts that come
-    back). ``alike`` is how many pages are built as this one is, ``kinds`` the mean of what each of these says of
-    its own kind.
+    back).
     """
 
     pages: int
-    alike: float
-    kinds: Numbers
     texts: Numbers
     masked: Numbers
     links: Numbers
@@ -223,7 +218,6 @@ KINDS = ("article", "forum", "product", "listing", "collection", "documentation"
 HUNDREDTHS = 100.0
 OFTEN = 3  # pages that have the same at one place
 REPEATED_SHARE, REPEATED_PAGES = 0.2, 2  # of the pages that have a text that comes back
-MIN_ALIKE = 0.5
 PARAGRAPH = 80.0  # characters outside links
 MOST_COPIES = 0.25  # of the pages: what more of them have is no article
 

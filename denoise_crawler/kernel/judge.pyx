@@ -1693,7 +1693,7 @@ cdef class Sums:
 cdef class Counted:
     """A page as it is counted: the columns of its sketch, and the numbers of its hashes."""
 
-    cdef const int64_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores, kinds
+    cdef const int64_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores
     cdef int32_t[::1] texts, masked, links, paths, styles, places
     cdef int64_t[::1] own, in_links  # by path, the characters at it and below it, and those inside links
 
@@ -1701,13 +1701,13 @@ cdef class Counted:
         cdef Py_ssize_t index, paths = len(page.paths), blocks = len(page.texts)
         cdef bint fits = True
         self.homes, self.parents, self.elements = page.homes, page.parents, page.elements
-        self.characters, self.linked, self.kinds = page.characters, page.linked, page.kinds
+        self.characters, self.linked = page.characters, page.linked
         self.style_tokens, self.style_scores = page.style_tokens, page.style_scores
         for column in (page.homes, page.characters, page.linked, page.shapes):
             fits &= len(column) == blocks
         fits &= self.parents.shape[0] == paths and self.elements.shape[0] == paths
         fits &= len(page.styles) == len(page.style_tokens) == len(page.style_scores)
-        check(fits and self.kinds.shape[0] == len(shared.KINDS), "the columns of the page do not fit each other")
+        check(fits, "the columns of the page do not fit each other")
         for index in range(paths):
             fits &= 0 <= self.parents[index] < index or index == 0
         for index in range(blocks):
@@ -1964,44 +1964,7 @@ cdef class SiteSums:
             most = larger(sums[HELD], 1.0)
             most = sums[HELD] * log(most)
             block[8, index] = sums[ENTROPY] / SCALE / larger(most, 1e-9)
-        alike, kinds = self.alike(page, paths, own)
-        pages = len(self.pages) - (own is not None)
-        return Standing(pages, alike, kinds, *by_block, *by_element)
-
-    cdef tuple alike(self, Page page, int64_t[::1] numbers, Counted own):
-        """Return how many pages are built as a page is, and the means of their kinds.
-
-        Each counts by the share of places that it has in common with the page, if that is not below ``MIN_ALIKE``.
-        """
-        cdef Py_ssize_t index, places = 0
-        cdef double shared_places, share, total = 0.0, least = shared.MIN_ALIKE
-        cdef Counted other
-        cdef int64_t[::1] keys = longs(page.size), first = longs(page.size), of = longs(page.size)
-        cdef uint8_t[::1] marked = marks(self.paths.count + 1)
-        means = np.zeros(len(shared.KINDS))
-        cdef double[::1] kinds = means
-        for index in range(page.size):
-            if page.last[index] > page.first[index]:
-                keys[places] = page.paths[index]
-                places += 1
-                marked[numbers[index]] = 1
-        marked[0] = 0
-        places = group(keys[:places], first[:places], of[:places])
-        for other in self.pages.values():
-            if other is own:
-                continue
-            shared_places = 0.0
-            for index in range(other.paths.shape[0]):
-                shared_places += marked[other.paths[index]]
-            share = places + other.paths.shape[0] - shared_places
-            share = shared_places / larger(share, 1.0)
-            if share >= least:
-                total += share
-                for index in range(kinds.shape[0]):
-                    kinds[index] += share * other.kinds[index]
-        for index in range(kinds.shape[0]):
-            kinds[index] /= HUNDREDTHS * larger(total, 1e-9)
-        return total, means
+        return Standing(len(self.pages) - (own is not None), *by_block, *by_element)
 
 
 # --- boosted trees

@@ -57,9 +57,9 @@ class SiteSums:
         self._pages[page.key] = _Page(page, np.unique(page.texts), distinct, paths[first], *below)
         self._coming_back = None
 
-    def remove(self, page: Sketch) -> None:
-        """Take a page out."""
-        del self._pages[page.key]
+    def remove(self, key: int) -> None:
+        """Take the page with this key out."""
+        del self._pages[key]
         self._coming_back = None
 
     @property
@@ -90,7 +90,7 @@ class SiteSums:
 
         Texts come back if they do with that page. The texts, links and shapes of copies say nothing.
         """
-        around, (_, repeated), paths = blocks.around, self._repeated(), blocks.around.paths
+        (_, repeated), paths = self._repeated(), blocks.around.paths
         others = [page for key, page in self._pages.items() if key != own]
         copies = _copies_among(others, blocks, shared.MOST_COPIES * len(self))
         speaking = [page for page in others if page not in copies]
@@ -103,12 +103,8 @@ class SiteSums:
             [page.characters for page in others], [page.linked for page in others],
             [repeated[page.key] for page in sketches],
         ])  # fmt: skip
-        own_paths = np.unique(paths[around.last > around.first])
-        alike, kinds = _alike(own_paths, sketches)
         return shared.Standing(
             len(others),
-            alike,
-            kinds,
             _pages_with(blocks.text_hashes, [page.texts for page in speaking]),
             _pages_with(blocks.masked_hashes, [page.masked for page in words]),
             _pages_with(blocks.link_hashes, [page.links for page in words]),
@@ -159,20 +155,6 @@ def _copies_among(pages: Sequence[_Page], blocks: Blocks, most: float) -> list[_
     sizes = dict(zip(texts.tolist(), running_text[long].tolist(), strict=True))
     copies = [page for page in pages if sum(sizes.get(text, 0.0) for text in page.texts.tolist()) >= half]
     return copies if len(copies) <= max(1.0, most) else []
-
-
-def _alike(own: Hashes, pages: Sequence[Sketch]) -> tuple[float, Numbers]:
-    """Return how many pages are built as a page with its ``own`` paths is, and the mean of their kinds.
-
-    Each counts by the share of paths that it has in common with the page, if that is not low.
-    """
-    total, kinds = 0.0, np.zeros(len(shared.KINDS))
-    for page in pages:
-        common = len(_places(own, page.paths)[0])
-        share = common / max(len(own) + len(page.paths) - common, 1)
-        if share >= shared.MIN_ALIKE:
-            total, kinds = total + share, kinds + share * page.kinds
-    return total, kinds / (shared.HUNDREDTHS * max(total, 1e-9))
 
 
 # --- what shapes of texts stand at a place

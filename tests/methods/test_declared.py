@@ -98,14 +98,14 @@ def test_why_a_value_was_kept_is_said() -> None:
 
 def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
     shifts = {
-        kind: page_type_of(kinds(kind, 5.0), None, has_fields=False).shift for kind in ("article", "listing")
+        kind: page_type_of(kinds(kind, 5.0), has_fields=False).shift for kind in ("article", "listing")
     }
     assert shifts["article"] < 0 < shifts["listing"]
 
 
 def test_an_unsure_type_shifts_the_cut_by_the_mean_of_what_the_page_may_be() -> None:
     sure, unsure, even = (
-        page_type_of(kinds("listing", score), None, has_fields=False).shift for score in (9.0, 2.0, 0.0)
+        page_type_of(kinds("listing", score), has_fields=False).shift for score in (9.0, 2.0, 0.0)
     )
     assert 0 < even < unsure < sure
     assert even == pytest.approx(sum(CUT_SHIFTS.values()) / len(CUT_SHIFTS))

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from denoise_crawler import denoise_pages
+from denoise_crawler.kernel.columns import KINDS, OFTEN, Blocks
 from denoise_crawler.methods import MethodChoice, apply_guard
-from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.kinds import KINDS, NO_KINDS, KindWords, kind_words_of
-from denoise_crawler.methods.fusion.page_type import page_type_of
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.site_sums import OFTEN
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
@@ -71,32 +70,6 @@ def test_a_page_says_by_itself_what_it_is(kind: str, html: str, url: str) -> Non
     assert [one.page_type for one in denoise_pages([(url, html)])] == [kind]
 
 
-def test_pages_that_are_built_alike_have_a_say_in_the_type_and_others_have_none() -> None:
-    def story(number: int) -> Blocks:
-        return blocks_of(page(f"<div class=a><h1>Story {NAMES[number]}</h1><p class=b>{NAMES[number]}</div>"))
-
-    def other(number: int) -> Blocks:
-        return blocks_of(page(f"<table class=c><tr><td class=d>Row {NAMES[number]}</table>"))
-
-    evidence = SiteEvidence(8)
-    for number in range(4):
-        evidence.add(number, story(number), np.zeros(2), kinds("product", 3.0))
-        evidence.add(10 + number, other(number), np.zeros(1), kinds("forum", 8.0))
-    again = SiteEvidence(8)
-    again.merge_bytes(evidence.to_bytes())
-    unsure = kinds("article", 0.5)
-    standing = again.standing(0, story(0))
-    assert standing is not None
-    assert standing.alike == 3.0  # itself left out
-    assert page_type_of(unsure, None, has_fields=False).name == "article"
-    assert page_type_of(unsure, standing, has_fields=False).name == "product"
-    assert page_type_of(kinds("article", 9.0), standing, has_fields=False).name == "article"  # sure of itself
-    fifth = again.standing(99, blocks_of(page("<main class=z><h2 class=y>Other</h2></main>")))
-    assert fifth is not None
-    assert fifth.alike == 0.0
-    assert page_type_of(unsure, fifth, has_fields=False).name == "article"
-
-
 def test_pages_with_fields_of_a_shop_are_products_once_the_site_is_known() -> None:
     addressed = [(f"https://shop.example/{number}", html) for number, html in enumerate(SHOP_PAGES)]
     assert {one.page_type for one in denoise_pages(addressed)} == {"product"}
@@ -109,7 +82,6 @@ def test_methods_and_weights_that_cannot_tell_say_nothing() -> None:
     untold = Model(msgspec.structs.replace(shipped_weights(), page_types=None))
     one = page(ARTICLE)
     assert untold.page_type(one, one.once(untold.alone), has_fields=False).name is None
-    assert not untold.kinds(one, one.once(untold.alone)).any()
     empty, model = page("<div></div>"), shipped_model()
     assert model.page_type(empty, empty.once(model.alone), has_fields=False).name is None
 
@@ -179,7 +151,7 @@ def learned(pages: list[Page]) -> SiteEvidence:
     evidence = SiteEvidence(8)
     for one in pages:
         blocks = one.once(blocks_of)
-        evidence.add(one.key, blocks, blocks.tokens, NO_KINDS)
+        evidence.add(one.key, blocks, blocks.tokens)
     return evidence
 
 
@@ -202,12 +174,12 @@ def test_what_stands_at_a_place_is_counted_over_all_pages_but_the_own(
     counts = Counter(pair for blocks in others for pair in set(placed(blocks)))
     for block, (path, shape) in enumerate(placed(own)):
         there = [count for (place, _), count in counts.items() if place == path]
-        assert standing.places.shapes[block] == counts[path, shape]
-        assert standing.places.held[block] == sum(there)
-        assert standing.places.repeated[block] == sum(count for count in there if count >= OFTEN)
+        assert standing.shapes[block] == counts[path, shape]
+        assert standing.shapes_held[block] == sum(there)
+        assert standing.shapes_repeated[block] == sum(count for count in there if count >= OFTEN)
         again = sum(count * log(count) for count in there)
         most = sum(there) * log(sum(there)) if sum(there) > 1 else 1e-9
-        assert standing.places.sameness[block] == pytest.approx(again / most)
+        assert standing.sameness[block] == pytest.approx(again / most)
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def fusion_page(paths: int, blocks: int) -> list[Any]:
         numbers(range(blocks)),
         *[numbers([1] * blocks)] * 2,
         *[numbers([])] * 5,
-        numbers([0] * 7),
+        numbers([0] * blocks),
     ]
     return [1, columns]
 
@@ -115,7 +115,7 @@ SOUND = {
     "feature_tree": lambda: feature_tree(1_000),
 }
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "gigabytes": ("fusion", lambda: b"FSE\x03" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
+    "gigabytes": ("fusion", lambda: b"FSE\x04" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
     "many pages": ("fusion", lambda: evidence([[1, [b""] * 9]] * 300_000), "more than 2,000,000 values"),
     "many labels": ("style_tree", lambda: style_tree(labels=[""] * 3_000_000), "more than 2,000,000 values"),
     "many paths": (

@@ -23,8 +23,6 @@ from denoise_crawler.page.page import self_description_of
 if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Numbers
 
-MOST_TYPE_SCORE = 8.0
-NO_KINDS = np.zeros(len(KINDS))
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_NAMES = 3_000

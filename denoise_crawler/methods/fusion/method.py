@@ -98,7 +98,7 @@ class Fusion(Method):
         """Add ``page`` to the evidence."""
         if self.evidence.wants(page.key):
             look = page.once(self.model.alone)
-            self.evidence.add(page.key, look.evidence.blocks, look.scores, self.model.kinds(page, look))
+            self.evidence.add(page.key, look.evidence.blocks, look.scores)
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""

@@ -15,14 +15,14 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.kinds import MOST_TYPE_SCORE, said_words_of
+from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Numbers, Standing
+    from denoise_crawler.kernel.columns import Numbers
 
 _COUNTED_TAGS = (
     "form",
@@ -108,7 +108,6 @@ def _signs(texts: list[str]) -> tuple[float, ...]:
     return log1p(sum(map(whole.count, _CURRENCIES))), log1p(whole.count("?")), log1p(whole.count("@"))
 
 
-MAX_SITE_SHARE = 0.8  # of what is said of a page by the pages that are built alike
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.
 # Tuned on the tuning halves of all sets, by folds.
 CUT_SHIFTS = dict.fromkeys(KINDS, 0.0) | {
@@ -122,6 +121,9 @@ CUT_SHIFTS = dict.fromkeys(KINDS, 0.0) | {
 _SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
 
 
+_MOST_SCORE = 8.0
+
+
 class PageTypeTrees:
     """Trees that score each of ``KINDS`` for a page: tree i is one of kind ``i % len(KINDS)``."""
 
@@ -133,7 +135,7 @@ class PageTypeTrees:
         by_tree = self._trees.in_kernel.by_tree(page_type_row(traits, look).reshape(-1, 1))
         scores = by_tree.reshape(-1, len(KINDS)).sum(axis=0)
         centred = scores - scores.sum() / len(KINDS)
-        bounded: Numbers = np.minimum(np.maximum(centred, -MOST_TYPE_SCORE), MOST_TYPE_SCORE)
+        bounded: Numbers = np.minimum(np.maximum(centred, -_MOST_SCORE), _MOST_SCORE)
         return bounded
 
 
@@ -144,19 +146,15 @@ class PageType(NamedTuple):
     shift: float = 0.0
 
 
-def page_type_of(scores: Numbers, standing: Standing | None, *, has_fields: bool) -> PageType:
+def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
     """Return the likeliest of ``KINDS``, and the mean shift of all, each as likely as it is.
 
     Args:
         scores: What the page itself says.
-        standing: What the site says: pages that are built alike mostly have one type.
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
     """
     if has_fields:
         return PageType("product", CUT_SHIFTS["product"])
-    if standing is not None and standing.alike:
-        share = MAX_SITE_SHARE * standing.alike / (standing.alike + 1.0)
-        scores = (1.0 - share) * scores + share * standing.kinds
     chances = np.exp(scores - scores.max())
     shift = float(chances @ _SHIFTS / chances.sum())
     return PageType(KINDS[int(scores.argmax())], shift)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler import kernel
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.fusion import sketch as codec
-from denoise_crawler.methods.fusion.kinds import NO_KINDS
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, distinct, sketch, texts_digest
 
 if TYPE_CHECKING:
@@ -54,10 +53,10 @@ class SiteEvidence:
         """Tell whether learning the page with this key would change anything."""
         return self._sketches.wants(key)
 
-    def add(self, key: int, blocks: Blocks, scores: Numbers, kinds: Numbers = NO_KINDS) -> None:
-        """Learn a page by its ``blocks``, the ``scores`` they have without its site, and its ``kinds``."""
+    def add(self, key: int, blocks: Blocks, scores: Numbers) -> None:
+        """Learn a page by its ``blocks`` and the ``scores`` they have without its site."""
         if self.wants(key):
-            self._unite([sketch(key, blocks, scores, kinds)])
+            self._unite([sketch(key, blocks, scores)])
 
     def merge(self, other: SiteEvidence) -> None:
         """Learn the pages of ``other``."""

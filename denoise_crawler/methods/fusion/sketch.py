@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import EvidenceFormatError
-from denoise_crawler.kernel.columns import HUNDREDTHS, KINDS, Sketch
-from denoise_crawler.methods.fusion.kinds import MOST_TYPE_SCORE
+from denoise_crawler.kernel.columns import HUNDREDTHS, Sketch
 from denoise_crawler.methods.stored_bytes import VersionedFormat
 from denoise_crawler.page import MAX_ELEMENTS
 
@@ -39,11 +38,11 @@ def texts_digest(distinct_masked: Hashes) -> bytes:
     return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
 
 
-def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
+def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
     """Reduce a page's ``blocks`` (the first ``MAX_BLOCKS``) to what its site keeps of them.
 
-    ``scores`` are those of a look at the page alone, which knows nothing of its site, as ``kinds`` does: so a
-    sketch is the same whenever the page is learned.
+    ``scores`` are those of a look at the page alone, which knows nothing of its site: so a sketch is the same
+    whenever the page is learned.
     """
     around, limit = blocks.around, MAX_BLOCKS
     with_text = np.flatnonzero((around.last > around.first) & (around.first < limit))
@@ -74,7 +73,6 @@ def sketch(key: int, blocks: Blocks, scores: Numbers, kinds: Numbers) -> Sketch:
         styles,
         np.bincount(style_of, weights=tokens).astype(np.int64),
         np.rint(HUNDREDTHS * scored).astype(np.int64),
-        np.rint(HUNDREDTHS * kinds).astype(np.int64),
     )
 
 
@@ -109,10 +107,9 @@ class Copies:
 
 # --- the bytes of a site's sketches: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"FSE\x03", "site evidence", EvidenceFormatError)
+_FORMAT = VersionedFormat(b"FSE\x04", "site evidence", EvidenceFormatError)
 
-
-_OLD_COLUMNS = 13
+_COLUMNS = 13
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
 
 
@@ -135,17 +132,15 @@ def _columns(one: Sketch) -> list[NDArray[Any]]:
     of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
     of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
     of_blocks: list[NDArray[Any]] = [one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
-    return [*of_paths, *of_blocks, *of_styles, one.kinds, one.shapes]
+    return [*of_paths, *of_blocks, *of_styles, one.shapes]
 
 
 def _sketch(record: _Record) -> Sketch:
     columns = record.columns
-    if len(columns) == _OLD_COLUMNS:  # of a release that knew no shapes
-        columns = [*columns, bytes(len(columns[4]))]
-    if len(columns) != _OLD_COLUMNS + 1 or not 0 <= record.key < 1 << 64:
+    if len(columns) != _COLUMNS or not 0 <= record.key < 1 << 64:
         raise ValueError("a page that does not fit together")
     paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = columns
-    styles, style_tokens, style_scores, kinds, shapes = of_styles
+    styles, style_tokens, style_scores, shapes = of_styles
     one = Sketch(
         key=record.key,
         paths=_hashes(paths),
@@ -161,7 +156,6 @@ def _sketch(record: _Record) -> Sketch:
         styles=_hashes(styles),
         style_tokens=_numbers(style_tokens),
         style_scores=_numbers(style_scores),
-        kinds=_numbers(kinds),
     )
     _check(one)
     return one
@@ -187,8 +181,6 @@ def _check(one: Sketch) -> None:
         raise ValueError("a page with negative counts")
     if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
         raise ValueError("a page with scores that no page has")
-    if len(one.kinds) != len(KINDS) or (np.abs(one.kinds) > HUNDREDTHS * MOST_TYPE_SCORE).any():
-        raise ValueError("a page of a type that there is not")
     if (one.styles[1:] <= one.styles[:-1]).any():
         raise ValueError("a page whose styles are not in order")
 

@@ -13,7 +13,7 @@ import numpy as np
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words, block_names, local_names
-from denoise_crawler.methods.fusion.kinds import NO_KINDS, ClassWords, KindWords
+from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
     PageType,
     PageTypeTrees,
@@ -25,7 +25,7 @@ from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Numbers
+    pass
 
 FILE = "weights.json"
 VERSION = 4
@@ -89,15 +89,11 @@ class Model:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
         return Look.alone(self.forests, Evidence.of(page, page.once(blocks_of), None, self.words))
 
-    def kinds(self, page: Page, look: Look) -> Numbers:
-        """Return how much ``page`` speaks for each of ``KINDS``; zeros if the weights cannot tell."""
-        return NO_KINDS if self._page_types is None else self._page_types.scores(page.once(traits_of), look)
-
     def page_type(self, page: Page, look: Look, *, has_fields: bool) -> PageType:
         """Return the type of ``page``; none for a page without text, or if the weights cannot tell."""
         if self._page_types is None or not len(look.evidence.blocks):
             return PageType()
-        return page_type_of(self.kinds(page, look), look.evidence.standing, has_fields=has_fields)
+        return page_type_of(self._page_types.scores(page.once(traits_of), look), has_fields=has_fields)
 
     def confidence(self, expected: float) -> float:
         """Return the F1 that was found where so much was expected."""
