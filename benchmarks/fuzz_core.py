@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from benchmarks.bench import addressed, options, say
-from denoise_crawler import core
+from denoise_crawler import kernel
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation.gold import by_site, corpus_folder, gold_sets
 from denoise_crawler.methods.base import InMemoryKnowledge
@@ -32,7 +32,7 @@ URL = "https://fuzz.example/{}"
 
 def cleaned(site: str, pages: Pages, mode: str) -> list[Any]:
     """Learn and clean the pages of a site by one road; return all that comes of them."""
-    core.choose(mode)
+    kernel.use(mode)
     knowledge = InMemoryKnowledge()
     denoiser = Denoiser("fusion", knowledge=knowledge)
     parsed = [Page.parse(url, source, site=site) for url, source in pages]
@@ -50,7 +50,7 @@ def cleaned(site: str, pages: Pages, mode: str) -> list[Any]:
 
 def clean_shared(source: str | bytes, random: Random) -> None:
     """Clean a page whose tree is changed by somebody else when its nodes are known."""
-    core.choose("require")
+    kernel.use("require")
     if (root := parse(source)) is None:
         return
     page = Page(URL.format("shared"), root, source=source)
@@ -107,7 +107,7 @@ def main(argv: list[str] | None = None) -> None:
     """Say how many pages came out alike; leave with code 1 if any did not."""
     arguments = _arguments(argv)
     inputs = range(arguments.first, arguments.first + arguments.inputs)
-    before, failed, count, folder = os.environ.get(core.ENVIRONMENT), list[str](), 0, corpus_folder()
+    before, failed, count, folder = os.environ.get(kernel.ENVIRONMENT), list[str](), 0, corpus_folder()
     if arguments.gold and folder is None:
         sys.exit("DENOISE_CORPUS is not set")
     sites = gold_sites(folder) if arguments.gold and folder is not None else mutated_sites(inputs, arguments.seed)
@@ -119,7 +119,7 @@ def main(argv: list[str] | None = None) -> None:
                 say(f"{count:,} pages, {len(failed)} differ")
     finally:
         if before is not None:
-            os.environ[core.ENVIRONMENT] = before
+            os.environ[kernel.ENVIRONMENT] = before
     what = "gold pages" if arguments.gold else f"inputs of seed {arguments.seed}"
     print(f"{count:,} {what} through both roads, {len(failed)} differ")
     for one in failed[:20]:

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from denoise_crawler import kernel
 from denoise_crawler.errors import EvidenceFormatError, WeightsError
 from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.kernel.columns import PLACES, Blocks
+from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
-from denoise_crawler.methods.fusion.decision import most_f1, parts_of, take
-from denoise_crawler.methods.fusion.declared import title_overlap
+from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
 from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
-from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.names import PLACES, ClassWords, words_of
+from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
@@ -259,24 +260,29 @@ class TestTrees:
     @given(trees=st.lists(random_trees(), min_size=1, max_size=4), seed=st.integers(0, 99))
     def test_all_rows_at_once_score_as_one_walk_down_each_tree(self, trees: list[Tree], seed: int) -> None:
         table = np.random.default_rng(seed).integers(-4, 5, (5, 4)).astype(np.float32)
-        assert BoostedTrees(trees).scores(table).tolist() == pytest.approx(
-            [tree_scores(trees, row) for row in table]
-        )
+        found = BoostedTrees(trees).in_kernel.scores(np.ascontiguousarray(table.T))
+        assert found.tolist() == pytest.approx([tree_scores(trees, row) for row in table])
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        look = Look.alone(model.trees, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
-        added = model.trees.contributions([float(value) for value in look.table[1]])
-        assert sum(added.values()) + model.trees.expected == pytest.approx(look.scores[1])
+        look = Look.alone(model.forests, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        trees = model.forests.second
+        added = trees.contributions([float(value) for value in look.table[1]])
+        assert sum(added.values()) + trees.expected == pytest.approx(look.scores[1])
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
-        assert set(weights.blocks.features) <= set(feature_names().blocks)
+        assert set(weights.second_look.features) <= set(feature_names().second_look)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
             Model(read_weights(json.dumps({**json.loads(write_weights(weights)), "version": 9}).encode()))
+
+
+def most_f1(chances: NDArray[np.float64], tokens: NDArray[np.float64], shift: float = 0.0) -> tuple[Any, float, float]:
+    found: tuple[Any, float, float] = kernel.active.most_f1(chances, tokens, shift)
+    return found
 
 
 class TestSelection:
@@ -284,7 +290,12 @@ class TestSelection:
         chances, tokens = np.array([0.9, 0.1, 0.4, 0.0]), np.array([100.0, 100.0, 10.0, 50.0])
         # 2 · 90 / (100 + 104) = .882, with the .4 as well 2 · 94 / (110 + 104) = .879
         assert most_f1(chances, tokens)[0].tolist() == [True, False, False, False]
-        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens)[0].tolist() == [True, False, True, False]
+        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens)[0].tolist() == [
+            True,
+            False,
+            True,
+            False,
+        ]
 
     def test_the_expected_f1_is_that_of_the_blocks_taken_and_the_confidence_what_was_found_there(self) -> None:
         tokens = np.array([100.0, 100.0])
@@ -327,8 +338,8 @@ class TestSelection:
         found = blocks_of(one)
         every, none = np.ones(len(found), bool), np.zeros(len(found), bool)
         given = found, parts_of(one), every, none, np.ones(len(found))
-        assert int(take(*given, repeating=False)[-1].sum()) == times
-        assert take(*given)[-1].all()
+        assert int(kernel.active.take(*given, repeating=False)[-1].sum()) == times
+        assert kernel.active.take(*given)[-1].all()
 
 
 def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:
@@ -345,7 +356,7 @@ def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within
 
 def test_the_title_is_found_by_its_words() -> None:
     found = blocks("<p>Ferry aground</p><h1>Ferry aground!</h1><p>Something else altogether</p>")
-    assert title_overlap("Ferry aground", found).tolist() == [1.0, 1.0, 0.0]
+    assert kernel.active.headline_of("Ferry aground", found).overlap.tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
@@ -406,22 +417,24 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
         evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
-        table = Look.alone(None, evidence_of_page).knowing(standing, Wishes().columns).table
-        assert table.shape == (len(found), len(feature_names().blocks))
+        look = Look.alone(shipped_model().forests, evidence_of_page).knowing(standing, Wishes().columns)
+        table = look.table
+        assert table.shape == (len(found), len(feature_names().second_look))
         assert np.isfinite(table).all()
 
 
 def test_weights_know_features_by_name_and_one_that_no_release_makes_is_named() -> None:
     weights, found = shipped_weights(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-    names, trees = weights.blocks.features, weights.blocks.trees
+    names, trees = weights.second_look.features, weights.second_look.trees
     backwards = [
         msgspec.structs.replace(tree, features=[len(names) - 1 - one for one in tree.features]) for tree in trees
     ]
-    other = msgspec.structs.replace(weights, blocks=WrittenForest(names[::-1], backwards))
+    other = msgspec.structs.replace(weights, second_look=WrittenForest(names[::-1], backwards))
     model, same = Model(weights), Model(other)
     evidence = Evidence.of(page(0, "<p>x</p>"), found, None, model.words)
-    assert Look.alone(model.trees, evidence).scores.tolist() == Look.alone(same.trees, evidence).scores.tolist()
-    unknown = msgspec.structs.replace(weights, blocks=WrittenForest([*names, "another"], trees))
+    scores = [Look.alone(one.forests, evidence).scores.tolist() for one in (model, same)]
+    assert scores[0] == scores[1]
+    unknown = msgspec.structs.replace(weights, second_look=WrittenForest([*names, "another"], trees))
     with pytest.raises(WeightsError, match="does not make: another"):
         Model(unknown)
 
