@@ -36,7 +36,7 @@ class Boosting:
 
     trees: int = 150
     leaves: int = 31
-    rate: float = 0.1
+    rate: float = 0.07
 
     def __post_init__(self) -> None:
         with needs("training"):  # before the pages are read, which takes long
@@ -50,8 +50,8 @@ class Boosting:
             "objective": "binary",
             "num_leaves": self.leaves,
             "learning_rate": self.rate,
-            "min_data_in_leaf": 40,
-            "feature_fraction": 0.5,
+            "min_data_in_leaf": 150,
+            "feature_fraction": 0.35,
             "max_bin": 127,
         }
         return _fit(parameters, self.trees, table, content, weights)

@@ -232,7 +232,7 @@ def test_odd_pages_have_the_same_features(monkeypatch: pytest.MonkeyPatch) -> No
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 1_200), st.integers(0, 2**32 - 1))
 def test_any_table_has_the_same_scores(rows: int, seed: int) -> None:
-    trees, features = shipped_model().trees, len(feature_names().blocks)
+    trees, features = shipped_model().forests.second, len(feature_names().second_look)
     table = (5 * np.random.default_rng(seed).normal(size=(rows, features))).astype(np.float32)
     expected = [trees.by_tree(table[start : start + 2]).sum(axis=0) for start in range(0, rows - rows % 2, 2)]
     assert trees.scores(table)[: rows - rows % 2].tolist() == [one for pair in expected for one in pair]

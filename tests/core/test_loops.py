@@ -59,8 +59,9 @@ def test_each_row_of_any_page_is_filled(html: str) -> None:
 def test_the_trainer_and_the_judge_read_the_names_of_features_from_the_loops() -> None:
     loops = core.loops.features
     names = feature_names()
-    assert len(set(names.blocks)) == len(names.blocks)
-    assert {*loops.PAGE, *loops.SITE} < set(names.blocks)
+    assert len(set(names.second_look)) == len(names.second_look)
+    assert {*loops.PAGE, *loops.SITE} < set(names.first_look)
+    assert set(names.second_look) - set(names.first_look) == {*loops.SCORES}
 
 
 @is_built

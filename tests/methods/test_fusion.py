@@ -265,14 +265,16 @@ class TestTrees:
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
         model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        look = Look.alone(model.trees, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
-        added = model.trees.contributions([float(value) for value in look.table[1]])
-        assert sum(added.values()) + model.trees.expected == pytest.approx(look.scores[1])
+        look = Look.alone(model.forests, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        trees = model.forests.second
+        added = trees.contributions([float(value) for value in look.table[1]])
+        assert sum(added.values()) + trees.expected == pytest.approx(look.scores[1])
 
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
-        assert set(weights.blocks.features) <= set(feature_names().blocks)
+        assert set(weights.first_look.features) <= set(feature_names().first_look)
+        assert set(weights.second_look.features) <= set(feature_names().second_look)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
@@ -406,22 +408,23 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
         evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
-        table = Look.alone(None, evidence_of_page).knowing(standing, Wishes().columns).table
-        assert table.shape == (len(found), len(feature_names().blocks))
+        table = Look.alone(shipped_model().forests, evidence_of_page).knowing(standing, Wishes().columns).table
+        assert table.shape == (len(found), len(feature_names().second_look))
         assert np.isfinite(table).all()
 
 
 def test_weights_know_features_by_name_and_one_that_no_release_makes_is_named() -> None:
     weights, found = shipped_weights(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-    names, trees = weights.blocks.features, weights.blocks.trees
+    names, trees = weights.second_look.features, weights.second_look.trees
     backwards = [
         msgspec.structs.replace(tree, features=[len(names) - 1 - one for one in tree.features]) for tree in trees
     ]
-    other = msgspec.structs.replace(weights, blocks=WrittenForest(names[::-1], backwards))
+    other = msgspec.structs.replace(weights, second_look=WrittenForest(names[::-1], backwards))
     model, same = Model(weights), Model(other)
     evidence = Evidence.of(page(0, "<p>x</p>"), found, None, model.words)
-    assert Look.alone(model.trees, evidence).scores.tolist() == Look.alone(same.trees, evidence).scores.tolist()
-    unknown = msgspec.structs.replace(weights, blocks=WrittenForest([*names, "another"], trees))
+    looks = Look.alone(model.forests, evidence), Look.alone(same.forests, evidence)
+    assert looks[0].scores.tolist() == looks[1].scores.tolist()
+    unknown = msgspec.structs.replace(weights, second_look=WrittenForest([*names, "another"], trees))
     with pytest.raises(WeightsError, match="does not make: another"):
         Model(unknown)
 
