@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.bench import say, table
 from benchmarks.contest.contenders import Extractor, PageSource
-from denoise_crawler.evaluation.gold import GoldPage, Score, mean, score
+from denoise_crawler.evaluation.gold import GoldPage, Score, best_score, mean
 
 DRAWS, SEED = 1_000, 1
 OURS = ("fusion", "fusion cold", "one_look")
@@ -96,7 +96,7 @@ def scores_of_peers(
     pages = [row.page for row in rows]
     given = {peer: texts.of(peer, one, pages) for peer, one in load.items()}
     return {
-        peer: {(name, page.id): score(text, page.gold or "") for page, text in zip(pages, of_pages, strict=True)}
+        peer: {(name, page.id): best_score(text, page.answers) for page, text in zip(pages, of_pages, strict=True)}
         for peer, of_pages in given.items()
         if of_pages is not None
     }

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmarks.bench import table
-from denoise_crawler.methods.fusion.kinds import KINDS
+from denoise_crawler.kernel.columns import KINDS
 
 
 def told_of_types(name: str, wanted: Sequence[str], found: Sequence[str | None]) -> str:

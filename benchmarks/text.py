@@ -34,26 +34,27 @@ from denoise_crawler.evaluation.gold import (
     REPORTING,
     GoldPage,
     Score,
+    best_score,
     by_site,
     half,
     mean,
     read_gold,
-    score,
     token_sequence,
 )
+from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.features import LEAVE
-from denoise_crawler.methods.fusion.kinds import KINDS
 from denoise_crawler.page import Page
 
 NEW = (
     *("fundus", "fundus80", "forums", "readability", "newspaper4k", "defuddle", "products", "sites", "postlight"),
-    *("misinfo", "gne_zh", "articles2026", "docs", "qa"),
+    *("misinfo", "gne_zh", "articles2026", "docs", "qa", "zh_hand", "jocmp", "wp_many", "wp_more", "shops2"),
+    "forums2",
 )
 HALVED = ("daniel", "dragnet", "l3s_gn1", "wcxb")
 ARTICLES = (
-    *("fundus", "fundus80", "newspaper4k", "postlight", "misinfo", "gne_zh", "articles2026"),
+    *("fundus", "fundus80", "newspaper4k", "postlight", "misinfo", "gne_zh", "articles2026", "zh_hand", "jocmp"),
     *("daniel", "dragnet", "l3s_gn1", "article"),
 )  # sets of articles alone, and the type of others that are
 WITH_TITLE = ("daniel", "dragnet", "l3s_gn1")  # most of whose gold texts begin with it
@@ -79,7 +80,7 @@ def rows_of_site(name: str, pages: Sequence[GoldPage], options: dict[str, object
         cold = Denoiser(MethodChoice(options=options)).clean(page).clean_page if len(pages) > 1 else warm
         usual = by_default.clean(page).clean_page if options != unasked else warm
         looked = without_site.clean(page).clean_page
-        scores = [score(one.text, gold.gold or "") for one in (warm, cold, usual, looked)]
+        scores = [best_score(one.text, gold.answers) for one in (warm, cold, usual, looked)]
         sure = [one.confidence or 0.0 for one in (warm, cold)]
         yield Row(
             name,

@@ -27,6 +27,7 @@ from rich.progress import track
 from benchmarks.training.examples import (
     LEAST_KNOWN,
     PLANTINGS,
+    SHORT_COUNTS,
     LabelledPage,
     Rows,
     labelled,
@@ -52,8 +53,7 @@ from benchmarks.training.fitting import (
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
 from denoise_crawler.methods.fusion.features import Forests, Look, Words
-from denoise_crawler.methods.fusion.kinds import KindWords
-from denoise_crawler.methods.fusion.names import ClassWords
+from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
 
@@ -72,13 +72,13 @@ class _Course:
     voices: list[Voices] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.votes = [votes(site) if all(page.told.all() for page in site) else {} for site in self.sites]
+        self.votes = [{} if site[0].is_part else votes(site) for site in self.sites]
         self.voices = [voices(site) for site in self.sites]
 
     @property
     def whole(self) -> list[list[LabelledPage]]:
         """The pages whose gold is all of their content."""
-        return [site for site in self.sites if all(page.told.all() for page in site)]
+        return [site for site in self.sites if not site[0].is_part]
 
     def words(self, left_out: int | None) -> tuple[dict[str, float], dict[str, list[float]]]:
         """Return the log odds of class words and of the kinds of pages, learned without the sites of a fold."""
@@ -146,15 +146,13 @@ def _read(
             page_type = "article" if name in articles else ""
             found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
-                plantings = product(chosen.values(), range(PLANTINGS + 1))
-                noisy = [
-                    list(labelled(planted(pages, number, short=number == PLANTINGS)))
-                    for pages, number in plantings
-                ]
-                with_noise += filter(None, noisy)
+                for pages, number in product(chosen.values(), range(PLANTINGS)):
+                    with_noise.append(list(labelled(planted(pages, number))))
+                for pages in chosen.values():
+                    with_noise.append(list(labelled(planted(pages, short=True), counts=SHORT_COUNTS)))
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]
-    return _Course(sites, with_noise, boosting, trained_on)
+    return _Course(sites, [site for site in with_noise if site], boosting, trained_on)
 
 
 def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:

@@ -13,11 +13,12 @@ from lxml import etree
 from msgspec.structs import replace
 
 from denoise_crawler.evaluation.gold import GoldPage, addresses, token_sequence
-from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, Blocks, blocks_of, unit_kinds
+from denoise_crawler.kernel.columns import PLACES, UNSAID
+from denoise_crawler.kernel.names import IDEOGRAPH
+from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
-from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Forests, Look, Words
+from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import kind_words_of
-from denoise_crawler.methods.fusion.names import PLACES
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.trees import BoostedTrees
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from denoise_crawler.methods.fusion.blocks import Numbers
-    from denoise_crawler.methods.fusion.trees import Table
+    from denoise_crawler.kernel.columns import Blocks, Numbers, Table
 
 
 NO_TREES = BoostedTrees([])
@@ -71,12 +71,14 @@ class LabelledPage:
     kind_words: frozenset[str]
     traits: tuple[float, ...]
     told: NDArray[np.bool_]
+    is_part: bool
+    counts: float = 1.0
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """By block: its share of the page's content, long blocks and pages without much content bounded."""
         tokens = self.blocks.tokens
-        return np.minimum(tokens, _FULL_WEIGHT) / (_LEAST + float(tokens[self.content].sum()))
+        return self.counts * np.minimum(tokens, _FULL_WEIGHT) / (_LEAST + float(tokens[self.content].sum()))
 
     def evidence(self, words: Words) -> Evidence:
         """Return the evidence of the page alone."""
@@ -85,7 +87,9 @@ class LabelledPage:
         return Evidence(*of_page, None, words.classes)
 
 
-def labelled(pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str = "") -> Iterator[LabelledPage]:
+def labelled(
+    pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str = "", counts: float = 1.0
+) -> Iterator[LabelledPage]:
     """Yield the pages of one site that have gold and text.
 
     Where the gold is only a part of the content (``is_part``), it tells nothing of other blocks, but for links and
@@ -98,10 +102,12 @@ def labelled(pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str
             blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
             told = content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool)
+            if isinstance(gold.optional, str) and gold.optional:
+                told &= content | ~labels(blocks.texts, gold.optional)
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
                 unit_kinds(page), blocks, content, gold.gold or "", gold.page_type or "",
-                gold.page_type or page_type, page.once(kind_words_of), traits_of(page), told,
+                gold.page_type or page_type, page.once(kind_words_of), traits_of(page), told, is_part, counts,
             )  # fmt: skip
 
 
@@ -266,6 +272,7 @@ def _grams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 LEAST_PAGES = 4  # of a site in which something is planted
 PLANTINGS = 2  # of each site, and one more on its pages cut to SHORT paragraphs or fewer
 SHORT = 3
+SHORT_COUNTS = 0.3  # of another page: else they would outweigh the pages that are as they were
 LEAST_KNOWN = 2  # pages known, below which nobody can tell
 _LEAST_CHARACTERS = 30  # of a paragraph beside which it is planted
 _LEAST_PARAGRAPHS = 3
@@ -297,11 +304,11 @@ def planted(pages: Sequence[GoldPage], number: int = 0, *, short: bool = False) 
     words = _Words(" ".join(page.gold or "" for page in found)[:_MOST_CHARACTERS])
     plants = [_plant(chance, words) for _ in range(chance.randint(1, _MOST_PLANTS))]
     for page, address in zip(found, addresses(found), strict=True):
-        if (html := _with(plants, page, address, short=short)) is not None:
-            yield replace(page, html=html)
+        if (made := _with(plants, page, address, short=short)) is not None:
+            yield made
 
 
-def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool) -> str | None:
+def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool) -> GoldPage | None:
     root = Page.parse(address, page.html, site=page.site).root
     if root is None:
         return None
@@ -316,9 +323,7 @@ def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool
     chance = random.Random(hash64(f"planted {address}"))
     if short:
         left = chance.randint(1, SHORT)
-        for one in paragraphs[left:]:
-            if (parent := one.getparent()) is not None:
-                parent.remove(one)
+        page = replace(page, gold=_without(page.gold or "", paragraphs[left:]))
         paragraphs = paragraphs[:left]
     for plant in plants:
         beside = paragraphs[round(plant.place * (len(paragraphs) - 1))]
@@ -326,7 +331,17 @@ def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool
             new = _element(plant.wrapper, *plant.parts(chance))
             new.tail, beside.tail = beside.tail, None
             parent.insert(parent.index(beside) + 1, new)
-    return str(etree.tostring(root, encoding="unicode", method="html"))
+    return replace(page, html=str(etree.tostring(root, encoding="unicode", method="html")))
+
+
+def _without(gold: str, paragraphs: Sequence[etree._Element]) -> str:
+    """Remove ``paragraphs`` from their page, and return its gold without their lines."""
+    removed = "".join("".join(map(str, one.itertext())) for one in paragraphs)
+    removed = "".join(removed.split())
+    for one in paragraphs:
+        if (parent := one.getparent()) is not None:
+            parent.remove(one)
+    return "\n".join(line for line in gold.splitlines() if "".join(line.split()) not in removed)
 
 
 def _element(wrapper: Sequence[str], text: str, linked: str) -> etree._Element:

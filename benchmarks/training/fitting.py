@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.training.examples import MAX_KNOWN, LabelledPage, known_site
+from denoise_crawler import kernel
 from denoise_crawler.errors import needs
 from denoise_crawler.evaluation.gold import score
-from denoise_crawler.methods.fusion.decision import content_chances, most_f1
+from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, Standing
+from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
-from denoise_crawler.methods.fusion.kinds import KINDS
-from denoise_crawler.methods.fusion.names import words_of
 from denoise_crawler.methods.fusion.page_type import page_type_row
-from denoise_crawler.methods.fusion.site_sums import Standing
-from denoise_crawler.methods.fusion.trees import MAX_LEAVES, Tree
+from denoise_crawler.methods.fusion.trees import Tree
 from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
 from denoise_crawler.page.text import hash64
 
@@ -36,7 +35,7 @@ class Boosting:
 
     trees: int = 150
     leaves: int = 31
-    rate: float = 0.1
+    rate: float = 0.07
 
     def __post_init__(self) -> None:
         with needs("training"):  # before the pages are read, which takes long
@@ -50,8 +49,8 @@ class Boosting:
             "objective": "binary",
             "num_leaves": self.leaves,
             "learning_rate": self.rate,
-            "min_data_in_leaf": 40,
-            "feature_fraction": 0.5,
+            "min_data_in_leaf": 150,
+            "feature_fraction": 0.35,
             "max_bin": 127,
         }
         return _fit(parameters, self.trees, table, content, weights)
@@ -147,8 +146,9 @@ def expected_and_found(
 def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
     blocks, best = page.blocks, alone.evidence.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    chances = content_chances(alone.knowing(standing, wishes.columns), wishes)
-    taken, expected, _ = most_f1(chances, blocks.tokens)
+    look, title = alone.knowing(standing, wishes.columns), (alone.evidence.headline.sure, wishes.title == KEEP)
+    chances = kernel.active.content_chances(look.scores, standing, wishes.shift, *title)
+    taken, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
     return expected, score(text, page.gold).f1
 

@@ -45,7 +45,8 @@ class GoldPage(msgspec.Struct):
     ``gold`` is None where nobody wrote one; readers' comments that a set parts from it are left out. ``attrs``
     are values it must keep (:attr:`values`), ``posts`` are those of a forum thread, ``page_type`` is what kind of
     page it is (article, forum, product …), where known. ``gold_markdown`` and ``gold_html`` are the
-    gold text with its structure, where a set has it, ``must_not`` are lines that are sure to be noise.
+    gold text with its structure, where a set has it, ``must_not`` are lines that are sure to be noise, and
+    ``optional`` is text beside the gold that is right to keep and right to drop.
     """
 
     id: str
@@ -60,10 +61,17 @@ class GoldPage(msgspec.Struct):
     gold_markdown: str | None = None
     gold_html: str | None = None
     must_not: list[str] = []
+    optional: str | list[str] = ""  # of some sets a list of paragraphs that are in the gold
 
     def __post_init__(self) -> None:
         if self.gold is not None:
             self.gold = self.gold.partition(_COMMENTS_BEGIN)[0]
+
+    @property
+    def answers(self) -> list[str]:
+        """The gold text, and that with what is optional."""
+        gold = self.gold or ""
+        return [gold, f"{gold}\n{self.optional}"] if self.optional and isinstance(self.optional, str) else [gold]
 
     @property
     def values(self) -> dict[str, list[str]]:
@@ -259,6 +267,11 @@ def score(extracted: str, gold: str) -> Score:
 
     """
     return _compare(tokens(extracted), tokens(gold))
+
+
+def best_score(extracted: str, answers: Iterable[str]) -> Score:
+    """Compare a text with several that are right, and return the best score."""
+    return max((score(extracted, one) for one in answers), key=lambda one: one.f1)
 
 
 def score_by_characters(extracted: str, gold: str) -> Score:

@@ -253,10 +253,7 @@ def _shapes(texts: list[str], characters: Numbers, linked: Numbers, masked: Hash
 
 # --- what belongs together: lists with what introduces them, headings with their sections
 
-_LISTS = frozenset({"ul", "ol"})
-_PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
-_COLONS = (":", "：")
-_MOST_LINKED = 0.5  # of the characters of the paragraph and the list: "See also:" introduces links
+_LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
 
 
 def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
@@ -270,10 +267,10 @@ def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
             continue
         tried = first  # of lists in each other the outermost decides
         is_paragraph = around.tags[blocks.elements[first - 1]] == shared.P
-        if last == first or not is_paragraph or nodes.holds(node, end, _PARTS_OF_PAGES):
+        if last == first or not is_paragraph or nodes.holds(node, end, shared.PARTS_OF_PAGES):
             continue
         both = slice(first - 1, last)
-        if blocks.linked[both].sum() <= _MOST_LINKED * blocks.characters[both].sum():
+        if blocks.linked[both].sum() <= shared.MOST_LINKED * blocks.characters[both].sum():
             found.append((first, last))
             tried = last
     return np.array(found, np.int64).reshape(-1, 2)

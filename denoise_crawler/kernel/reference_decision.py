@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 # --- how likely each block is content
 
-# What is said of a block by its style, at most; tokens.
-_STYLE_SHARE = 0.4
-_STYLE_PRIOR = 30.0
-_TITLE_CHANCE = 0.9
-
 
 def content_chances(scores: Numbers, standing: Standing | None, shift: float, title: int, wished: bool) -> Numbers:
     """Return by block how likely it is content: by the trees, its style, what is wished and the title.
@@ -30,23 +25,12 @@ def content_chances(scores: Numbers, standing: Standing | None, shift: float, ti
     ``shift`` is added to all log odds; ``title`` is the block that surely is the title, below 0 if none is.
     """
     if standing is not None:
-        share = _STYLE_SHARE * standing.style_tokens / (standing.style_tokens + _STYLE_PRIOR)
+        share = shared.STYLE_SHARE * standing.style_tokens / (standing.style_tokens + shared.STYLE_PRIOR)
         scores = (1.0 - share) * scores + share * standing.style_scores
     chances = 1.0 / odds_against(scores + shift)
     if title >= 0:
-        chances[title] = max(chances[title], _TITLE_CHANCE) if wished else 0.0
+        chances[title] = max(chances[title], shared.TITLE_CHANCE) if wished else 0.0
     return chances
-
-
-# The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.
-# Cells and lines of code are short, and short blocks say little: data in the middle of content is content.
-# Logistic regression over the tables of half of the sites of all gold sets, see docs/how-it-decides.md; gold texts
-# that leave all code out, and those that write formulas in another way, say nothing of the other kinds.
-_OWN, _BEFORE, _AFTER = 0.55, 0.43, 0.25
-_OF_TABLES, _OF_OTHERS = -0.33, 0.5
-_AROUND = 3  # blocks on either side
-_MOST_TOKENS = 30.0  # that one of them counts
-_SUREST = 0.995
 
 
 def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices) -> Numbers:
@@ -57,17 +41,18 @@ def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices
     """
     joint, speaks = own.copy(), np.ones(len(own), bool)
     speaks[silent] = False
-    speaking, counted = np.flatnonzero(speaks), np.minimum(tokens, _MOST_TOKENS) + 1.0
+    speaking, counted = np.flatnonzero(speaks), np.minimum(tokens, shared.MOST_UNIT_TOKENS) + 1.0
     for kind, first, last in units.tolist():
         begin, end = speaking.searchsorted((first, last)).tolist()
         mean = _mean(own, tokens, speaking[begin:end])
         if kind == _DEFINITIONS:
             joint[first:last] = running(own[first:last])[-1] / max(last - first, 1) if mean is None else mean
             continue
-        before = _log_odds(_mean(own, counted, speaking[max(begin - _AROUND, 0) : begin][::-1]))
-        after = _log_odds(_mean(own, counted, speaking[end : end + _AROUND]))
-        odds = _OWN * _log_odds(mean) + (_OF_TABLES if kind == _TABLE else _OF_OTHERS)
-        joint[first:last] = 1.0 / odds_against(np.array([odds + _BEFORE * before + _AFTER * after]))
+        before = _log_odds(_mean(own, counted, speaking[max(begin - shared.AROUND, 0) : begin][::-1]))
+        after = _log_odds(_mean(own, counted, speaking[end : end + shared.AROUND]))
+        odds = shared.OF_OWN * _log_odds(mean) + (shared.OF_TABLES if kind == _TABLE else shared.OF_OTHERS)
+        odds = odds + shared.OF_BEFORE * before + shared.OF_AFTER * after
+        joint[first:last] = 1.0 / odds_against(np.array([odds]))
     return joint
 
 
@@ -86,7 +71,7 @@ def _log_odds(chance: float | None) -> float:
     """Return a chance, within bounds, as log odds; 0 for None."""
     if chance is None:
         return 0.0
-    bounded = min(max(chance, 1.0 - _SUREST), _SUREST)
+    bounded = min(max(chance, 1.0 - shared.SUREST), shared.SUREST)
     return log(bounded / (1.0 - bounded))
 
 
@@ -117,8 +102,6 @@ def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flag
 
 
 # --- what belongs to the likely blocks
-
-_REPEATED_CHARACTERS = 40.0
 
 
 def take(
@@ -155,7 +138,7 @@ def _taken_once(blocks: Blocks, units: Indices, best: Flags) -> Flags:
     A refrain comes back among the lines of its song, in the same series: in one element, and alike.
     """
     once, around = best.copy(), blocks.around
-    long = np.flatnonzero(best & (blocks.characters >= _REPEATED_CHARACTERS))
+    long = np.flatnonzero(best & (blocks.characters >= shared.LEAST_REPEATED))
     _, first, text = np.unique(blocks.text_hashes[long], return_index=True, return_inverse=True)
     home, other = blocks.elements[long], blocks.elements[long[first[text]]]
     columns = around.parents, around.paths, around.places
@@ -163,16 +146,11 @@ def _taken_once(blocks: Blocks, units: Indices, best: Flags) -> Flags:
     seen = set[bytes]()
     for _, begin, end in units.tolist():
         once[begin:end] = begin < len(best) and best[begin]
-        if end > begin and best[begin] and blocks.characters[begin:end].sum() >= _REPEATED_CHARACTERS:
+        if end > begin and best[begin] and blocks.characters[begin:end].sum() >= shared.LEAST_REPEATED:
             own = blocks.text_hashes[begin:end].tobytes()
             once[begin:end] = own not in seen
             seen.add(own)
     return once
-
-
-# A heading with a lower chance ("Related", "Comments") is not kept with what follows it; one with a higher chance
-# does not go with it. Of those between, half and fewer stand in gold texts, see docs/how-it-decides.md.
-_LEAST, _SURE = 0.12, 0.73
 
 
 def _with_sections(headings: Indices, chances: Numbers, fixed: Flags, before: Flags) -> Flags:
@@ -188,9 +166,9 @@ def _with_sections(headings: Indices, chances: Numbers, fixed: Flags, before: Fl
         taken[first:last] = before[first:last]
         if last < end and not fixed[first:last].any():
             nearest, chance = min(nexts[last], following), chances[first:last].max(initial=0.0)
-            if nearest == last and chance >= _LEAST:
+            if nearest == last and chance >= shared.LEAST_HEADING_CHANCE:
                 taken[first:last] = True
-            elif nearest >= end and chance < _SURE:
+            elif nearest >= end and chance < shared.SURE_HEADING_CHANCE:
                 taken[first:last] = False
         if first < last and taken[first]:
             following = first

@@ -273,6 +273,7 @@ class TestTrees:
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
+        assert set(weights.first_look.features) <= set(feature_names().first_look)
         assert set(weights.second_look.features) <= set(feature_names().second_look)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
@@ -280,7 +281,9 @@ class TestTrees:
             Model(read_weights(json.dumps({**json.loads(write_weights(weights)), "version": 9}).encode()))
 
 
-def most_f1(chances: NDArray[np.float64], tokens: NDArray[np.float64], shift: float = 0.0) -> tuple[Any, float, float]:
+def most_f1(
+    chances: NDArray[np.float64], tokens: NDArray[np.float64], shift: float = 0.0
+) -> tuple[Any, float, float]:
     found: tuple[Any, float, float] = kernel.active.most_f1(chances, tokens, shift)
     return found
 

@@ -23,7 +23,7 @@ from denoise_crawler.page.text import letters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Flags, Indices
+    from denoise_crawler.kernel.columns import Blocks, Flags
 
 FIELD = "a field of the site's pages"
 MIN_PAGES = 5
@@ -35,8 +35,7 @@ _MANY_VALUES, _COMMON_SHARE = 0.5, 0.5  # of the place's text comes back at most
 _LONG, _LONG_SHARE = 40, 0.05  # … and no sentence that comes back, but for its numbers, is a value
 _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
-_NEAR = 20  # blocks after what may be the page's title: prices elsewhere are advertisements
-_TITLE = 0.3  # resembles the title
+_NEAR = 20  # blocks behind the main heading: prices elsewhere are advertisements
 _DIGIT = re.compile(r"\d")
 _PRICE = re.compile(
     r"(?:[$€£¥￥₽₴₹]|\b(?:USD|EUR|GBP|CNY|RMB|PLN)\b)\s?\d|\d\s?(?:[€£元₽₴₹]|zł|руб|kr\b|(?:USD|EUR|GBP|CNY|RMB|PLN)\b)"
@@ -52,9 +51,8 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
     usual = standing.path_pages[home] >= _USUAL * standing.pages
     changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
-    headline = evidence.headline
-    titles = np.flatnonzero((headline.overlap >= _TITLE) | (headline.first_heading > 0))
-    near = _behind(titles, np.flatnonzero(priced)).tolist()
+    title = main_heading(evidence)
+    near = [block for block in np.flatnonzero(priced).tolist() if 0 <= title <= block <= title + _NEAR]
     if not any(has_price(blocks.texts[block]) for block in near):
         return None
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
@@ -79,13 +77,10 @@ def has_price(text: str) -> bool:
     return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
 
 
-def _behind(titles: Indices, blocks: Indices) -> Indices:
-    """Return those of the ``blocks`` that stand near behind one of the ``titles``, or are one."""
-    if not len(titles):
-        return titles
-    before = titles.searchsorted(blocks, side="right") - 1
-    near: Indices = blocks[(before >= 0) & (blocks <= titles[before] + _NEAR)]
-    return near
+def main_heading(evidence: Evidence) -> int:
+    """Return the block of the first ``h1``, else the one most like the page's title; -1 if none is."""
+    headings = np.flatnonzero(evidence.headline.first_heading)
+    return int(headings[0]) if len(headings) else evidence.headline.best
 
 
 def field_reason(evidence: Evidence, block: int) -> str:
@@ -100,6 +95,7 @@ VALUE = "a value of the product: its price, a code or its maker"
 MAX_VALUES = 8
 _BEFORE, _BEHIND = 6, 40  # blocks around the title
 _LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
+_CARD_LINKS = 0.5  # of the characters around a price
 _LONGEST_SHARE = 3  # a block that has a declared value is at most so many times as long
 _CODE_OR_MAKER = (
     r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|artikel|produk\w*|prodotto|produto"
@@ -120,22 +116,29 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
         evidence: What is known of the page.
         declared: Values that the page declares in JSON-LD: their letters and digits, in small letters.
     """
-    blocks, headline = evidence.blocks, evidence.headline
+    blocks, title = evidence.blocks, main_heading(evidence)
     found = np.zeros(len(blocks), bool)
-    headings = np.flatnonzero(headline.first_heading)
-    title = int(headings[0]) if len(headings) else headline.best
     if title < 0:
         return found
     short = blocks.characters <= _LABEL_CHARACTERS
     near = slice(max(title - _BEFORE, 0), title + _BEHIND)
     for block in (np.flatnonzero(short[near]) + near.start).tolist():
         text = blocks.texts[block]
-        found[block] = has_price(text) or _holds(text, declared)
+        priced = has_price(text)
+        if priced and block > title and _is_card(evidence, block):
+            break  # the first of the products that are related to this one
+        found[block] = priced or _holds(text, declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
     rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(evidence, block)))
     for row in islice(rows, MAX_VALUES):
         found[row] = True
     return found & ~evidence.everywhere
+
+
+def _is_card(evidence: Evidence, block: int) -> bool:
+    """Return True if a price stands in a link, or in an element whose other text is mostly links."""
+    blocks, shares = evidence.blocks, evidence.sums.link_shares
+    return bool(blocks.linked[block]) or float(shares[evidence.parent(block)]) > _CARD_LINKS
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
