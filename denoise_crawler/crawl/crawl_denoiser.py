@@ -15,11 +15,10 @@ from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_fields import ItemWriter
 from denoise_crawler.crawl.parked_items import WaitingItems, owner_of
 from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
-from denoise_crawler.crawl.response_pages import ResponsePages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
 from denoise_crawler.crawl.sites import Site, Sites
-from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.source_page import ResponsePages, SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
 from denoise_crawler.output.extractors import DROP

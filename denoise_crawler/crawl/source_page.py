@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,11 +11,15 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
+from denoise_crawler.crawl.item_fields import ItemWriter
 from denoise_crawler.crawl.pickled import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
+from denoise_crawler.page.text import printable
 from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
 
 # --- the page: the body of the response, or what the spider named instead
@@ -206,3 +211,55 @@ def _synthetic_response(page: Page) -> Response | None:
     except ValueError:  # no valid URL
         return None
     return HtmlResponse(page.url, body=page.markup, encoding="utf-8", request=request)
+
+
+# --- which page each item of a response came from
+
+_UNREAD = object()
+
+
+class ResponsePages:
+    """Finds the page of each item of one response. Items of the same page share one :class:`SourcePage`."""
+
+    def __init__(
+        self,
+        response: Response,
+        crawler: Crawler,
+        settings: DenoiseSettings,
+        writer: ItemWriter,
+        report: CrawlReport,
+    ) -> None:
+        self._response, self._origin = response, response_origin(response, crawler)
+        self._site_of, self._writer, self._report = settings.site, writer, report
+        self._last_item_page: SourcePage | None = None
+        self._body_page: SourcePage | None = None
+        self._given: Any = _UNREAD  # the last page that the spider named, None for the body
+
+    def of(self, item: Any) -> SourcePage | None:
+        """Return the page of ``item``, None if it cannot be read."""
+        try:
+            html = self._writer.html_of(item)
+            return self._from_body() if html is None else self._from_html(html, self._writer.url_of(item))
+        except GivenPageError as error:
+            message, url = "%s: %s. Its items pass unchanged.", printable(self._response.url)
+            self._report.first("wrong_pages", message, url, printable(error), level=logging.ERROR)
+        except Exception:  # a page that fails loses its text, but no item
+            self._report.page_failed(self._response.url)
+        return None
+
+    def _from_html(self, html: str | bytes, url: str) -> SourcePage:
+        url = url or self._response.url
+        last = self._last_item_page
+        if last is None or last.page.url != url or last.html != html:
+            last = SourcePage(Page.parse(url, html, site=self._site_of(url)), self._origin, html=html)
+            self._last_item_page = last
+        return last
+
+    def _from_body(self) -> SourcePage:
+        given = given_page(self._response)
+        if given is not self._given or self._body_page is None:
+            self._given, url = given, self._response.url
+            self._body_page = source_of_response(self._response, self._site_of, self._origin) or without_page(
+                url, self._site_of(url), self._origin
+            )
+        return self._body_page

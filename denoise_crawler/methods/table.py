@@ -34,7 +34,7 @@ _PLACES: dict[str, Any] = {
     "style_tree": "style_tree.method:StyleTree",
     "layout_table": "layout_table:LayoutTable",
     "feature_tree": "feature_tree.method:FeatureTreeMatching",
-    "node_type": "node_type.method:NodeTypes",
+    "node_type": "node_type:NodeTypes",
     "link_ratio": "link_ratio:LinkRatio",
 }
 METHODS = MethodTable(_PLACES)
