@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.methods.style_tree.page_nodes import Labels
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
