@@ -12,7 +12,7 @@ import numpy as np
 from lxml import etree
 from msgspec.structs import replace
 
-from denoise_crawler.evaluation.gold import GoldPage, addresses, token_sequence
+from denoise_crawler.evaluation import GoldPage, addresses, token_sequence
 from denoise_crawler.methods.fusion.blocks import IDEOGRAPH, Blocks, blocks_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
 from denoise_crawler.methods.fusion.features import UNSAID, Evidence, Look, Words

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.training.examples import MAX_KNOWN, LabelledPage, known_site
 from denoise_crawler.errors import needs
-from denoise_crawler.evaluation.gold import score
+from denoise_crawler.evaluation import score
 from denoise_crawler.methods.fusion.decision import content_chances, most_f1
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.kinds import KINDS

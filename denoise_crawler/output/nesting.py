@@ -60,7 +60,7 @@ def find_misnested(nodes: Nodes, tags: Sequence[str]) -> set[int]:
 
 
 def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: frozenset[str]) -> list[bool]:
-    """Tell for each node whether it or an ancestor without a shield between has a tag of ``closed``."""
+    """Return for each node whether it or an ancestor without a shield between has a tag of ``closed``."""
     inside: list[bool] = []
     for tag, parent in zip(tags, nodes.parents, strict=True):
         inside.append(tag in closed or (parent >= 0 and inside[parent] and tag not in shields))
@@ -68,7 +68,7 @@ def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: 
 
 
 def _below(nodes: Nodes, tags: Sequence[str], marked: Sequence[bool], shields: frozenset[str]) -> list[bool]:
-    """Tell for each node whether a ``marked`` one is below it without a shield between."""
+    """Return for each node whether a ``marked`` one is below it without a shield between."""
     below = [False] * len(nodes)
     for index in range(len(nodes) - 1, 0, -1):
         if marked[index] or (below[index] and tags[index] not in shields):
@@ -94,7 +94,7 @@ def _misnested_in_tables(nodes: Nodes, tags: Sequence[str]) -> set[int]:
 
 
 def _misplaced(nodes: Nodes, tags: Sequence[str], in_table: Sequence[bool]) -> list[bool]:
-    """Tell for each node whether it is in a part of a table that must not contain it."""
+    """Return for each node whether it is in a part of a table that must not contain it."""
     holders: list[str] = []  # the tag around the children of each node: a form in a table holds nothing
     misplaced = []
     for tag, parent, within in zip(tags, nodes.parents, in_table, strict=True):

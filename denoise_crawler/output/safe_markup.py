@@ -142,7 +142,7 @@ def safe_doctype(doctype: str) -> str:
 
 
 def is_executable(value: str) -> bool:
-    """Tell whether a browser that follows the URL ``value`` may execute it."""
+    """Return True if a browser that follows the URL ``value`` may execute it."""
     if ":" not in value:
         return False
     return _IGNORED.sub("", value).lower().startswith(_EXECUTABLE_SCHEMES)
@@ -274,7 +274,7 @@ def _copy_to_head(page: Page, element: _Element, head: _Element) -> None:
 
 
 def _describes_page(element: _Element) -> bool:
-    """Tell whether a ``meta`` or ``link`` describes the page rather than how to read or draw it."""
+    """Return True if a ``meta`` or ``link`` describes the page rather than how to read or draw it."""
     if element.tag == "meta":
         return element.get("charset") is None and element.get("http-equiv") is None
     relations = element.get("rel", "").lower().split()

@@ -294,7 +294,7 @@ def _render_painted(page: Page, judgement: Judgement | None, *, remote: bool = F
 
 
 def _render_annotated(page: Page, _: Judgement | None) -> str:
-    from denoise_crawler.output.annotated import annotated_html
+    from denoise_crawler.output.painted import annotated_html
 
     return _as_document(page, annotated_html(page))
 

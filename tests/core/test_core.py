@@ -19,7 +19,7 @@ from lxml import etree
 from denoise_crawler import core, denoise_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import CoreError
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods.fusion import blocks
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.decision import decide, parts_of

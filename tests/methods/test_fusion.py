@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import EvidenceFormatError, WeightsError
-from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import Blocks, blocks_of
 from denoise_crawler.methods.fusion.decision import most_f1, parts_of, take
@@ -435,7 +435,7 @@ def test_3000_levels_and_20000_siblings_are_judged() -> None:
 
 def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> None:
     from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.evaluation.gold import REPORTING, Score, addressed, half, mean, score
+    from denoise_crawler.evaluation import REPORTING, Score, addressed, half, mean, score
 
     sites = by_site(read_gold(corpus, "dragnet"), 12)
     scores: dict[str, list[Score]] = {"cold": [], "warm": []}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation.gold import mean, read_gold, score
+from denoise_crawler.evaluation import mean, read_gold, score
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page

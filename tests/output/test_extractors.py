@@ -15,7 +15,7 @@ from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
-from denoise_crawler.evaluation.gold import mean, score
+from denoise_crawler.evaluation import mean, score
 from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS, check, run_extractor
 from denoise_crawler.output.safe_markup import clean_document
 from denoise_crawler.output.writing import Writing

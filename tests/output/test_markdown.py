@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from denoise_crawler import denoise_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
 from denoise_crawler.output.writing import Writing, write_content

@@ -18,7 +18,7 @@ from denoise_crawler.commands import report as command
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FeedError, StoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report

@@ -15,7 +15,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler.output.content.blocks import Formula, Text, hinted
-from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
+from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
@@ -78,7 +78,6 @@ def _length(texts: list[str]) -> int:
     return len(run) + (gap and bool(run) and not run[-1].isspace())
 
 
-MAX_LATEX_CHARACTERS = 10_000
 _MARKED = re.compile(
     r"(?:^|\s)(?:katex|katex-display|katex--inline|katex--display|MathJax|MathJax_Display|MathJax_SVG|MathJax_CHTML"
     r"|MathJax_SVG_Display|MathJax_Preview|mwe-math-element|hurmet-tex|math-inline|math-block|math-display)(?:\s|$)"
@@ -223,7 +222,7 @@ def _is_display(element: _Element, math: _Element | None) -> bool:
 
 
 def _is_second_copy(element: _Element) -> bool:
-    """Tell whether an element is MathJax's preview of a formula that follows."""
+    """Return True if an element is MathJax's preview of a formula that follows."""
     following = element.getnext() if "MathJax_Preview" in element.get("class", "") else None
     if following is None or not isinstance(following.tag, str):
         return False
@@ -246,7 +245,7 @@ def _latex_of_picture(picture: _Element) -> str:
 
 
 def _is_small(picture: _Element) -> bool:
-    """Tell whether a picture is as high as a formula in a line, or is set to stand in one."""
+    """Return True if a picture is as high as a formula in a line, or is set to stand in one."""
     height = picture.get("height", "").strip().removesuffix("px")
     if height.isascii() and height.isdecimal() and len(height) < 4:
         return int(height) <= MAX_FORMULA_HEIGHT
@@ -254,7 +253,7 @@ def _is_small(picture: _Element) -> bool:
 
 
 def _reads_as_formula(text: str) -> bool:
-    """Tell whether the text of a picture is LaTeX, or an equation of letters and numbers."""
+    """Return True if the text of a picture is LaTeX, or an equation of letters and numbers."""
     if len(text) > MAX_LATEX_CHARACTERS or _PATH.match(text):
         return False
     if _LATEX.search(text) or (len(text) > 2 and text[0] == text[-1] == "$"):

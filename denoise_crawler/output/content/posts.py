@@ -137,7 +137,7 @@ def _head(post: FoundRecord) -> Iterator[Block]:
 
 
 def _is_said_in_text(page: Page, post: FoundRecord, until: Sequence[int]) -> bool:
-    """Tell whether user and time stand in the line that is the post's text."""
+    """Return True if user and time stand in the line that is the post's text."""
     lines = {block_around(page.nodes, index) for index in post.said}
     size = sum(page.characters[index] for index in post.said)
     text = until[post.inside.stop] - until[post.inside.start]
