@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.methods.style_tree.tree import ElementNode, Labels, StyleNode
+from denoise_crawler.methods.style_tree.page_nodes import Labels
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures

@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[\s<>\[\]\\`|\"\x00-\x20\x7f]")
 _PARENTHESES, _BALANCED = re.compile(r"[()]"), re.compile(r"\([^()]*\)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
-_LINK_IN_LATEX = re.compile(r"\](?=[(\[:])")
+_LINK_IN_LATEX = re.compile(r"\] ?(?=[(\[:])")
 _DOLLARS = re.compile(r"(?<!\\)\$([^$]*)(?<!\\)\$")
 _BLOCK_START = re.compile(r"[-+*#>~`=|:]|\d+[.)]")
 
@@ -135,7 +135,9 @@ def safe_latex(latex: str) -> str:
         a< b - c | \text{if \(x\)}
     """
     line = " ".join(_COMMENT.sub("", latex).split())
-    line = _LINK_IN_LATEX.sub("] ", _TAG.sub("< ", line))
+    line = _TAG.sub("< ", line)
+    if _LINK_IN_LATEX.search(line):  # some readers see a link behind a space, too: it gets no scheme
+        line = _LINK_IN_LATEX.sub("] ", line).replace(":", " :")
     line = _DOLLARS.sub(r"\\(\1\\)", line)
     line = re.sub(r"(?<!\\)\$", r"\\$", line)
     return f"{{}}{line}" if _BLOCK_START.match(line) else line
