@@ -289,7 +289,7 @@ def test_wrong_arguments_raise_at_once() -> None:
     with pytest.raises(MethodError):
         cleaned(MethodChoice("link_ratio", {"threshold": 7}))
     for wrong, said in (
-        ({"render": "pdf"}, "text, html"),
+        ({"render": "pdf"}, "html, painted"),
         ({"short_sites": "keep"}, "clean, raw, drop"),
         ({"workers": 0}, "at least 1"),
         ({"workers": 2, "site": lambda _: ""}, "functions that can be imported"),
