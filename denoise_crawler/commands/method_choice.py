@@ -47,7 +47,6 @@ def settings_with_method(
 
     Raises:
         UsageError: A setting is invalid.
-
     """
     settings = settings.copy()
     settings.setdict(given, priority="cmdline")
@@ -82,7 +81,6 @@ def rules_of(chosen: DenoiseSettings, arguments: Namespace) -> SiteRules:
 
     Raises:
         UsageError: The setting names no folder, or a selector is wrong.
-
     """
     try:
         return read_rules(chosen.site_rules, arguments)
@@ -98,7 +96,6 @@ def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: boo
         metavar: What is named: FILE, DIR.
         adds: What ``-o`` does, for its help.
         required: Whether one of them must be given.
-
     """
     where = parser.add_mutually_exclusive_group(required=required)
     where.add_argument("-o", "--output", metavar=metavar, help=adds)
@@ -116,7 +113,6 @@ def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, new_file(Path(folder, "a.txt"), replace=False) as file:
         ...     _ = file.write_text("whole")
-
     """
     check_new_file(path, replace=replace)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +161,6 @@ def output_to(
 
     Raises:
         OutputError: The output cannot be written there.
-
     """
     name = append if overwrite is None else overwrite
     if name is None and rendering != "jsonl":
@@ -246,7 +241,6 @@ def site_folder(site: str) -> str:
     Example:
         >>> site_folder("example.com"), site_folder("con")
         ('example.com', '_con')
-
     """
     name = _UNSAFE.sub("_", site).strip("._")[:_MAX_NAME].rstrip(".") or "no-site"
     return f"_{name}" if _DEVICE_NAME.match(name) else name
@@ -258,7 +252,6 @@ def readable_name(url: str) -> str:
     Example:
         >>> readable_name("https://example.com/news/1.html?page=2")
         '_news_1.html_page_2'
-
     """
     try:
         parts = urlsplit(url)

@@ -67,7 +67,6 @@ class RobotFetcher:
         private_hosts: Hosts, each with its port or without, that may be asked though they are private.
         seconds: The time limit for a page with its redirections and what is read of robots.txt; turns that
             ``Crawl-delay`` asks for do not count.
-
     """
 
     def __init__(self, user_agent: str, private_hosts: Collection[str] = (), *, seconds: float = SECONDS) -> None:
@@ -85,7 +84,6 @@ class RobotFetcher:
 
         Raises:
             FetchError: The page may not or cannot be fetched, or is no HTML.
-
         """
         url, limit = checked(url), TimeLimit(self._seconds)
         last, answer = await follow(url, self._query, limit, lambda at: self._wait_until_allowed(at, limit))

@@ -123,7 +123,6 @@ def inherit(noise: Sequence[bool] | NDArray[np.bool_], ends: Sequence[int] | NDA
     Example:
         >>> inherit([False, True, False, False], ends=[4, 3, 3, 4])
         [False, True, True, False]
-
     """
     marked, size = np.flatnonzero(noise), len(ends)
     begun = np.bincount(marked, minlength=size)
@@ -138,7 +137,6 @@ def spare_holders(noise: list[bool], parents: Sequence[int]) -> list[bool]:
     Example:
         >>> spare_holders([True, True, False, True], parents=[-1, 0, 1, 0])
         [False, False, False, True]
-
     """
     for index in range(len(noise) - 1, 0, -1):
         if not noise[index]:
@@ -152,7 +150,6 @@ def subtree_sums(column: NDArray[np.int64], ends: Sequence[int] | NDArray[np.int
     Example:
         >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
         [15, 6, 4, 8]
-
     """
     sums = np.concatenate(([0], np.cumsum(column)))
     found: NDArray[np.int64] = sums[np.asarray(ends, np.int64)] - sums[:-1]
@@ -182,7 +179,6 @@ class InMemoryKnowledge(dict[str, bytes]):
         True
         >>> knowledge.get("a.example"), knowledge.get("b.example")
         (b'new', b'old')
-
     """
 
     def __init__(self, known: Mapping[str, bytes] | None = None, *, below: Knowledge | None = None) -> None:

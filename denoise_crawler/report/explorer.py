@@ -63,7 +63,6 @@ def style_tree_of(
 
     Returns:
         The tree, None if there is none; and the note, or why there is none.
-
     """
     method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
     if stored := store.knowledge(site, method.store_key) if store else []:
@@ -129,7 +128,6 @@ def tree_data(
         pages: Pages whose texts and numbers (from 1) the nodes show. They need not be in the tree.
         threshold: Below this importance a node is noise.
         max_nodes: How many nodes to include, those on most pages first.
-
     """
     explored = _Explorer(tree, threshold, max_nodes)
     for number, page in enumerate(pages, 1):
@@ -155,7 +153,6 @@ def tree_html(
         pages: The title, and if it has one the file, of each page whose texts are shown.
         note: Where the tree comes from.
         home: The address of the report's start page; empty if the page stands alone.
-
     """
     values: dict[str, Any] = {
         "site": site,
@@ -284,7 +281,6 @@ def selector(label: str) -> str:
     Example:
         >>> selector("div|class=wide|id=main|width=50%")
         'div.wide#main[width="50%"]'
-
     """
     if label == TEXT:
         return "text"

@@ -47,7 +47,6 @@ def render_page(
         remote: Whether painted pages may fetch style sheets and pictures.
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
-
     """
     environment = _environment(templates)
     script = "\n".join(_source(environment, name) for name in scripts)
@@ -104,7 +103,6 @@ def size(value: int) -> str:
     Example:
         >>> size(999), size(2_500_000)
         ('999 bytes', '2.5 MB')
-
     """
     amount = float(value)
     for unit in ("bytes", "kB", "MB", "GB"):
@@ -171,7 +169,6 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
         cleaned: The page. Its tree must have no other user: each element gets its number as an attribute.
         remote: Whether the view may fetch the page's pictures and style sheets.
         known: How many pages of the site are known; None for a method that asks for none.
-
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
     found, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON

@@ -110,7 +110,6 @@ class Frame:
         store: The file of a crawl, which knows other sites.
         nodes: The nodes shown of a style tree.
         remote: Whether painted pages may fetch their pictures and style sheets.
-
     """
 
     folder: Path
@@ -234,7 +233,6 @@ class Plan:
         feed: The chart of a feed.
         remote: Whether painted pages may fetch their pictures and style sheets.
         workers: The number of processes. The report is the same for every number.
-
     """
 
     pages: Callable[[], SitedPages]
@@ -253,7 +251,6 @@ def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
 
     Raises:
         WorkerError: A worker process failed.
-
     """
     _Report(folder, plan, run).write()
     return run

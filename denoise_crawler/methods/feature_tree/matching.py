@@ -135,7 +135,6 @@ def match(target: FeatureTree, similar: FeatureTree, threshold: int, *, max_cell
         similar: The tree of the similar page.
         threshold: The similarity, in 420ths, from which nodes are similar.
         max_cells: Trees with a larger table are matched by :func:`match_top_down` instead.
-
     """
     if (len(target) + 1) * (len(similar) + 1) > max_cells:
         return match_top_down(target, similar, threshold)

@@ -42,7 +42,6 @@ def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[
     Example:
         >>> group_candidates([2, 3, 5], parents=[-1, 0, 1, 1, 0, 4])
         [[2, 3], [5]]
-
     """
     group: dict[int, int] = {}  # by the parent of candidates
     for parent in sorted({parents[index] for index in candidates}):
@@ -91,7 +90,6 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
     Example:
         >>> points([0.2, 0.9, 0.9, 0.0], REWARDS)
         [1, 5, 5, 0]
-
     """
     ranked = sorted(values, reverse=True)
     by_place = [*given, *[0] * len(values)]
@@ -147,7 +145,6 @@ def find_content(
         similar: The feature tree of the similar page.
         similarity_threshold: The similarity (0 to 1) from which two nodes are similar.
         closeness: How many points below the best cluster other clusters are still content.
-
     """
     threshold = to_420ths(similarity_threshold)
     matching = match(target.tree, similar, threshold)
@@ -183,7 +180,6 @@ class FeatureTreeMatching(Method):
 
     Raises:
         ValueError: An option is out of range.
-
     """
 
     name: ClassVar[str] = "feature_tree"

@@ -35,7 +35,6 @@ class References(BottomKSample[FeatureTree]):
 
     Raises:
         ValueError: ``limit`` is below 1.
-
     """
 
     def __init__(self, limit: int) -> None:
