@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Formula, Text, hinted
+from denoise_crawler.core import compiled
+from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
@@ -153,9 +154,10 @@ def formulas_of(page: Page) -> Formulas:
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
     tags, elements = nodes.tags, nodes.elements
+    core = None if nodes.compiled is None else compiled.tree
     return [
         index
-        for index in hinted(nodes, compiled_hints)
+        for index in (range(len(nodes)) if core is None else compiled_hints(core).find(nodes.compiled))
         if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
     ]
 
