@@ -195,15 +195,15 @@ class Tools:
         if name not in sites:
             others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
             raise StoreError(f"the store does not know {name}; it knows {others}")
-        found = sites[name]
+        stored = sites[name]
         with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
             known = denoiser.method_for(name).pages_known
         return {
             "site": name,
-            "known_by": found.known_by,
+            "known_by": stored.known_by,
             "method": self._choice.name,
             "pages_known": known,
-            "items_waiting": found.waiting,
+            "items_waiting": stored.waiting,
         }
 
     def _known(self) -> Path:

@@ -219,8 +219,8 @@ class _Explorer:
                 continue
             if len(data.places[row]) < _MAX_PLACES:
                 data.places[row].append(number)
-            if len(data.texts[row]) < _MAX_TEXTS and (said := _text_of_node(page, first)):
-                text = self._index_of(self._strings, data.strings, said)
+            if len(data.texts[row]) < _MAX_TEXTS and (shown := _text_of_node(page, first)):
+                text = self._index_of(self._strings, data.strings, shown)
                 if text not in data.texts[row]:
                     data.texts[row].append(text)
 
@@ -269,10 +269,10 @@ def _text_of_node(page: Page, index: int) -> str:
             size += len(text)
             if size > 4 * _MAX_TEXT_CHARACTERS:
                 break
-    said = collapse_spaces(" ".join(parts))
-    if not said and nodes.tags[index] == "img":
-        said = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
-    return said if len(said) <= _MAX_TEXT_CHARACTERS else said[: _MAX_TEXT_CHARACTERS - 1] + "…"
+    shown = collapse_spaces(" ".join(parts))
+    if not shown and nodes.tags[index] == "img":
+        shown = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
+    return shown if len(shown) <= _MAX_TEXT_CHARACTERS else shown[: _MAX_TEXT_CHARACTERS - 1] + "…"
 
 
 def selector(label: str) -> str:

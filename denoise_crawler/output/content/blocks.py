@@ -266,10 +266,10 @@ def paragraphs(pieces: Iterable[Inline]) -> Iterator[list[Inline]]:
         if not apart and not isinstance(piece, LineBreak):
             line.append(piece)
             continue
-        found, line = collapse(line), []
-        if found:
-            paragraph += [LineBreak(), *found] if paragraph else found
-        if paragraph and (apart or not found):
+        collapsed, line = collapse(line), []
+        if collapsed:
+            paragraph += [LineBreak(), *collapsed] if paragraph else collapsed
+        if paragraph and (apart or not collapsed):
             yield paragraph
             paragraph = []
         if apart:

@@ -127,9 +127,9 @@ def formulas_of(page: Page) -> Formulas:
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
     """
-    found = Formulas()
+    on_page = Formulas()
     if page.tree is None:
-        return found
+        return on_page
     nodes, used, end = page.nodes, set[object](), 0
     candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)
     blocks: list[int] = []
@@ -144,11 +144,11 @@ def formulas_of(page: Page) -> Formulas:
         element = nodes.elements[index]
         formula = _formula_in(tag, element, used)
         if formula is not None or _is_second_copy(element):
-            found.elements[index] = formula
+            on_page.elements[index] = formula
             end = nodes.ends[index]
     scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
-    found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
-    return found
+    on_page.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
+    return on_page
 
 
 def _candidates(nodes: Nodes) -> list[int]:
