@@ -113,7 +113,7 @@ class FolderKnowledge:
 class BatchWorker:
     """Learns and judges pages in one process; what is known of sites lies in ``folder``."""
 
-    def __init__(self, job: Job, folder: str) -> None:
+    def __init__(self, job: Job, folder: Path) -> None:
         self._job, self._cleaning = job, job.cleaning
         self._denoiser = job.cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
