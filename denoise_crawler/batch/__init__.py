@@ -141,7 +141,6 @@ def clean_pages(
         >>> pages = [("https://example.com/1", "<nav><a href=/>Home</a></nav><p>A story.</p>")]
         >>> [result.page.text for result in clean_pages(lambda: pages, "link_ratio", workers=1)]
         ['A story.']
-
     """
     known_rules = SiteRules.of_folder(rules)
     cleaning = Cleaning(MethodChoice.of(method), writing, known_rules, warmup_pages, short_sites, sites_in_memory)

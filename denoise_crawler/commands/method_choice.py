@@ -40,7 +40,6 @@ def settings_with_method(
 
     Raises:
         UsageError: A setting is invalid.
-
     """
     settings = settings.copy()
     settings.setdict(given, priority="cmdline")
@@ -75,7 +74,6 @@ def rules_of(chosen: DenoiseSettings, arguments: Namespace) -> SiteRules:
 
     Raises:
         UsageError: The setting names no folder, or a selector is wrong.
-
     """
     try:
         return read_rules(chosen.site_rules, arguments)
@@ -91,7 +89,6 @@ def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: boo
         metavar: What is named: FILE, DIR.
         adds: What ``-o`` does, for its help.
         required: Whether one of them must be given.
-
     """
     where = parser.add_mutually_exclusive_group(required=required)
     where.add_argument("-o", "--output", metavar=metavar, help=adds)
@@ -109,7 +106,6 @@ def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder, new_file(Path(folder, "a.txt"), replace=False) as file:
         ...     _ = file.write_text("whole")
-
     """
     check_new_file(path, replace=replace)
     path.parent.mkdir(parents=True, exist_ok=True)

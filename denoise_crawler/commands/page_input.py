@@ -60,7 +60,6 @@ def read_named_pages(
 
     Raises:
         SourceError: A path cannot be read.
-
     """
     return read_pages(
         paths,
@@ -94,7 +93,6 @@ def reading_bar(
 
     Yields:
         A function that reads the pages and moves the bar.
-
     """
     from rich.console import Console  # an extra brings it, and `denoise-crawler` does without
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -55,7 +55,6 @@ class MethodChoice:
     Example:
         >>> MethodChoice("style_tree", {"threshold": 0.7}).new().threshold
         0.7
-
     """
 
     name: str = DEFAULT_METHOD
@@ -88,7 +87,6 @@ class MethodChoice:
         Args:
             parts: Results of :meth:`Method.to_bytes`. One that cannot be read is logged and left out.
             site: The name of the site, for the log.
-
         """
         method = self.new()
         for part in parts:

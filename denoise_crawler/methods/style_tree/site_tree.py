@@ -82,25 +82,25 @@ class SiteStyleTree:
             raise ValueError(f"max_pages must be from 1 to {MAX_TREE_PAGES:,}, not {max_pages}")
         self.rules = Rules(**rules)
         self.root = ElementNode("body")  # its importance is that of the last refresh
-        self._sample: BottomKSample[PageNodes] = BottomKSample(max_pages)
+        self.sample: BottomKSample[PageNodes] = BottomKSample(max_pages)
         self._taken_out = 0  # pages since the tree was made
 
     @property
     def max_pages(self) -> int:
         """The most pages that the tree keeps."""
-        return self._sample.limit
+        return self.sample.limit
 
     @property
     def pages(self) -> int:
         """The number of pages in the tree."""
-        return len(self._sample)
+        return len(self.sample)
 
     def __contains__(self, page: Page) -> bool:
-        return page.key in self._sample
+        return page.key in self.sample
 
     def wants(self, page: Page) -> bool:
         """Return True if ``page`` would change the tree. It would not if it is known or outside the sample."""
-        return self._sample.wants(page.key)
+        return self.sample.wants(page.key)
 
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree."""
@@ -111,7 +111,7 @@ class SiteStyleTree:
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``; the result equals learning both trees' pages, in any order."""
-        self._merge(other.max_pages, other.rules.features_per_leaf, list(other._sample))
+        self._merge(other.max_pages, other.rules.features_per_leaf, list(other.sample))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree as bytes; raise :class:`TreeFormatError` for other bytes."""
@@ -119,7 +119,7 @@ class SiteStyleTree:
 
     def to_bytes(self) -> bytes:
         """Return the tree as bytes; equal trees give equal bytes."""
-        return encode(self.max_pages, self.rules.features_per_leaf, list(self._sample))
+        return encode(self.max_pages, self.rules.features_per_leaf, list(self.sample))
 
     @classmethod
     def from_bytes(cls, data: bytes, **rules: Any) -> SiteStyleTree:
@@ -191,18 +191,18 @@ class SiteStyleTree:
         if features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
         if len(pages) == max_pages < self.max_pages:  # a sample cannot grow again
-            for dropped in self._sample.shrink(max_pages):
+            for dropped in self.sample.shrink(max_pages):
                 self._take_out(dropped)
         for page in pages:
-            if self._sample.wants(page.key):
+            if self.sample.wants(page.key):
                 self._add(page)
 
     def _add(self, page: PageNodes) -> None:
-        for displaced in self._sample.add(page):
+        for displaced in self.sample.add(page):
             self._take_out(displaced)
         added = [page]
         if self._taken_out >= self.max_pages:  # what many pages had, few have now: fold it again
-            self.root, self._taken_out, added = ElementNode("body"), 0, list(self._sample)
+            self.root, self._taken_out, added = ElementNode("body"), 0, list(self.sample)
         lay([(self.root, page, (0,)) for page in added], self.rules)
 
     def _take_out(self, page: PageNodes) -> None:
@@ -238,6 +238,7 @@ class StyleTree(Method):
             raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
         self.threshold = threshold
         self.tree = SiteStyleTree(collapse=collapse, **options)
+        self.sample = self.tree.sample
 
     @classmethod
     def prepare(cls) -> None:
@@ -245,27 +246,9 @@ class StyleTree(Method):
         load_dictionary()
 
     @property
-    def pages_known(self) -> int:
-        """The number of pages in the tree."""
-        return self.tree.pages
-
-    @property
     def store_key(self) -> str:
         """The name of the tree with the option that mergeable trees must share."""
         return f"{StyleTree.name}:{self.tree.rules.features_per_leaf}"
-
-    @property
-    def pages_kept(self) -> int | None:
-        """The most pages that are kept, those with the lowest keys."""
-        return self.tree.max_pages
-
-    def knows(self, page: Page) -> bool:
-        """Return True if ``page`` is in the tree."""
-        return page in self.tree
-
-    def wants(self, page: Page) -> bool:
-        """Return True if ``page`` would change the tree."""
-        return self.tree.wants(page)
 
     def novelty(self, page: Page) -> float:
         """Return the share of the text of ``page`` in nodes that the tree does not have."""
