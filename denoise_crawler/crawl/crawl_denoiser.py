@@ -166,7 +166,7 @@ class CrawlDenoiser:
     # --- the crawl begins and ends
 
     def _on_spider_opened(self) -> None:
-        polite = getattr(self._crawler.engine.downloader, "polite", None)  # type: ignore[union-attr]
+        polite = getattr(self._crawler.engine.downloader, "polite", None)
         if polite is not None and polite.delay_max >= 1:
             quota = self.settings.warmup_pages if self.settings.choice.learns else 0
             self.report.pace(polite.delay_min, polite.delay_max, quota)
