@@ -14,7 +14,7 @@ OLDER := 2.15 2.16
 # Scrapy as it is developed
 SCRAPY_HEAD := scrapy@https://github.com/scrapy/scrapy/archive/refs/heads/master.tar.gz
 # a crawl with the add-on and with the pipelines, through all kinds of ends, on another Scrapy
-CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py politeness.py crawl.py pipelines.py)
+CRAWL_TESTS := $(addprefix tests/crawl/test_,scrapy_internals.py politeness.py crawl.py pipelines.py scripts.py item_fields.py)
 # It does not wait for the compiler: the core changes no item, only the time that a crawl takes.
 demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 	@$(BIN)/python -m examples.demo_site

@@ -24,7 +24,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from denoise_crawler.evaluation.gold import addressed, read_gold
+from denoise_crawler.evaluation import addressed, read_gold
 
 SETS = ("christianbook", "dragnet", "daniel")
 EXTRACT = """

@@ -9,7 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from benchmarks.contest.tables import table
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, addressed, corpus_folder
+from denoise_crawler.evaluation import CORPUS_VARIABLE, addressed, corpus_folder
 
 __all__ = ["addressed", "folder_with", "options", "parse_with_lxml", "say", "table", "write_figures"]
 

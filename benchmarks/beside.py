@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.bench import say, table
 from benchmarks.contest.contenders import Extractor, PageSource
-from denoise_crawler.evaluation.gold import GoldPage, Score, best_score, mean
+from denoise_crawler.evaluation import GoldPage, Score, best_score, mean
 
 DRAWS, SEED = 1_000, 1
 OURS = ("fusion", "fusion cold", "one_look")

@@ -15,7 +15,7 @@ from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.loopback import crawl_of, gold_by_path, serve_pages
 from benchmarks.scale import alone
 from denoise_crawler.denoiser import DEFAULT_METHOD
-from denoise_crawler.evaluation.gold import mean, score
+from denoise_crawler.evaluation import mean, score
 from denoise_crawler.methods import MethodChoice
 
 SETS = ("daniel", "dragnet", "christianbook")

@@ -37,7 +37,7 @@ ROOMS = {
     "fusion": ("methods/fusion/",),
     "style_tree": ("methods/style_tree/",),
     "feature_tree": ("methods/feature_tree/",),
-    "node_type": ("methods/node_type/",),
+    "node_type": ("methods/node_type.py",),
     "output": ("output/",),
     "report": ("report/",),
 }

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from benchmarks.bench import addressed, options, say
 from denoise_crawler import kernel
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import by_site, corpus_folder, gold_sets
+from denoise_crawler.evaluation import by_site, corpus_folder, gold_sets
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.denoiser import DEFAULT_METHOD
-from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import METHODS
 from tests.fuzz.road import outcomes
 

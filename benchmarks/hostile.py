@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.bench import options, say, table, write_figures
-from denoise_crawler.evaluation.gold import corpus_folder
+from denoise_crawler.evaluation import corpus_folder
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from tests.fuzz.costs import METHODS, MOST_BYTES, MOST_SECONDS, Cost, measure

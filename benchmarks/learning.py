@@ -23,7 +23,7 @@ from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.contest.contenders import PEERS, PageSource
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import (
+from denoise_crawler.evaluation import (
     REPORTING,
     GoldPage,
     Score,
@@ -53,7 +53,7 @@ class Row:
     r"""What came of the pages of a set by one contender, with as many pages known.
 
     Example:
-        >>> from denoise_crawler.evaluation.gold import GoldPage
+        >>> from denoise_crawler.evaluation import GoldPage
         >>> page = GoldPage("1", "a.example", "", gold="A ship came in.", must_not=["Read more", "Next"])
         >>> row = Row()
         >>> row.add_site([page], ["A ship came in.\nRead more"])
@@ -104,7 +104,7 @@ class Changes:
     r"""The lines that go and that come as a site is known: of the gold text, and of noise.
 
     Example:
-        >>> from denoise_crawler.evaluation.gold import GoldPage
+        >>> from denoise_crawler.evaluation import GoldPage
         >>> page = GoldPage("1", "a.example", "", gold="A ship came in. It was late.")
         >>> changes = Changes()
         >>> changes.add(page, "A ship came in.\nRead more", "A ship came in.\nIt was late.")

@@ -14,7 +14,7 @@ import scrapy
 from scrapy.crawler import Crawler, CrawlerProcess
 
 from benchmarks.bench import parse_with_lxml
-from denoise_crawler.evaluation.gold import GoldPage, read_gold
+from denoise_crawler.evaluation import GoldPage, read_gold
 
 HOST = "127.0.0.1"
 QUIET = {"LOG_LEVEL": "ERROR", "REMOTE_CONTROL_ENABLED": False, "TELNETCONSOLE_ENABLED": False}

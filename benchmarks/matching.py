@@ -15,7 +15,7 @@ from time import process_time_ns
 from typing import NamedTuple, TypeAlias
 
 from benchmarks.bench import addressed, folder_with, options, parse_with_lxml, say, table, write_figures
-from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods.feature_tree.matching import match, to_420ths
 from denoise_crawler.methods.feature_tree.method import REFERENCES, FeatureTreeMatching
 from denoise_crawler.methods.feature_tree.nodes import build_target

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias, cast
 import msgspec
 
 from benchmarks.bench import folder_with, options, say, table, write_figures
-from denoise_crawler.evaluation.gold import HALVES, half
+from denoise_crawler.evaluation import HALVES, half
 from denoise_crawler.page import Page
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.metadata import metadata_of

@@ -12,8 +12,8 @@ from typing import Any
 
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.parked_items import WaitingItems
-from denoise_crawler.crawl.response_pages import ResponsePages
 from denoise_crawler.crawl.sites import Sites
+from denoise_crawler.crawl.source_page import ResponsePages
 from denoise_crawler.crawl.warmup import WarmupQueue
 
 # What the add-on does on the event loop, by the methods that do it.

@@ -26,7 +26,7 @@ from benchmarks.contest.terminal import (
     select_names,
 )
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import REPORTING, TUNING, GoldPage, by_site, half, mean, read_gold, score
+from denoise_crawler.evaluation import REPORTING, TUNING, GoldPage, by_site, half, mean, read_gold, score
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.page import Page

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
 from benchmarks.thread import FOUND, in_order
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import HALVES, GoldPage, Post, by_site, half, read_gold, token_sequence
+from denoise_crawler.evaluation import HALVES, GoldPage, Post, by_site, half, read_gold, token_sequence
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.writing import Writing

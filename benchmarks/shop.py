@@ -17,7 +17,7 @@ from itertools import islice
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.contest.contenders import PEERS, PageSource
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import GoldPage, read_gold, token_sequence
+from denoise_crawler.evaluation import GoldPage, read_gold, token_sequence
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 

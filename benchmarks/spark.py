@@ -34,7 +34,7 @@ from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Cleaning, denoise_pages
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64

@@ -29,7 +29,7 @@ from resiliparse.extract.html2text import extract_plain_text
 
 from benchmarks.bench import folder_with, options, parse_with_lxml, say, table, write_figures
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
+from denoise_crawler.evaluation import addressed, by_site, read_gold
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text

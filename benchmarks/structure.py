@@ -27,7 +27,7 @@ from benchmarks.bench import NO_CORPUS, folder_with, options, say, table, write_
 from benchmarks.node_peers import converters_in
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import GoldPage, read_gold
+from denoise_crawler.evaluation import GoldPage, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import Writing

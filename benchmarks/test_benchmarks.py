@@ -24,7 +24,7 @@ from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
 from benchmarks.thread import ThreadScore, in_order, score_thread
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
+from denoise_crawler.evaluation import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from tests.fuzz.costs import measure

@@ -49,7 +49,7 @@ from benchmarks.contest.tables import (
 )
 from benchmarks.contest.terminal import contenders
 from denoise_crawler.errors import ExtractorError, MethodError
-from denoise_crawler.evaluation.gold import HALVES, REPORTING, GoldPage, Score, by_site, half, mean, read_gold
+from denoise_crawler.evaluation import HALVES, REPORTING, GoldPage, Score, by_site, half, mean, read_gold
 from denoise_crawler.methods import METHODS
 from examples.demo_site.articles import article_path, articles, gold_text
 from examples.demo_site.pages import article_page

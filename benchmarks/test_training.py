@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.training.examples import LEAST_PAGES, labelled, planted, sample_of, wishes_of
 from benchmarks.training.fitting import FOLDS, fold, fold_file, kind_odds
-from denoise_crawler.evaluation.gold import TUNING, GoldPage, half
+from denoise_crawler.evaluation import TUNING, GoldPage, half
 from denoise_crawler.kernel.columns import UNSAID
 from denoise_crawler.methods.fusion.features import Words
 from denoise_crawler.methods.fusion.weights import Model, read_weights

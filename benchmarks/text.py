@@ -29,7 +29,7 @@ from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
 from benchmarks.training.fitting import fold, fold_file
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import (
+from denoise_crawler.evaluation import (
     HALVES,
     REPORTING,
     GoldPage,

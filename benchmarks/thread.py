@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from denoise_crawler.evaluation.gold import Post, token_sequence
+from denoise_crawler.evaluation import Post, token_sequence
 
 Places: TypeAlias = defaultdict[tuple[str, ...], list[int]]
 

@@ -16,7 +16,7 @@ import scrapy
 from hypothesis import HealthCheck, settings
 
 from denoise_crawler.crawl.scrapy_internals import SPIDERS_SINCE
-from denoise_crawler.evaluation.gold import CORPUS_VARIABLE, corpus_folder
+from denoise_crawler.evaluation import CORPUS_VARIABLE, corpus_folder
 from denoise_crawler.methods import METHODS
 from examples.demo_site.server import DemoServer
 from tests.chromium import running

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation.gold import (
+from denoise_crawler.evaluation import (
     REPORTING,
     GoldPage,
     Score,

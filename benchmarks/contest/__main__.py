@@ -17,7 +17,7 @@ from benchmarks.contest.terminal import (
     print_tables,
 )
 from denoise_crawler.errors import GoldError
-from denoise_crawler.evaluation.gold import HALVES, Broken, gold_sets
+from denoise_crawler.evaluation import HALVES, Broken, gold_sets
 
 _FORMS = {"json": figures, "html": html_report, "markdown": markdown}
 

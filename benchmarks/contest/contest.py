@@ -29,7 +29,7 @@ from benchmarks.contest.contenders import (
 )
 from denoise_crawler.batch.workers import Worker
 from denoise_crawler.errors import WorkerError
-from denoise_crawler.evaluation.gold import (
+from denoise_crawler.evaluation import (
     REPORTING,
     TUNING,
     Broken,

@@ -21,7 +21,7 @@ from benchmarks.contest.contest import (
     worst,
 )
 from denoise_crawler.errors import needs
-from denoise_crawler.evaluation.gold import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
+from denoise_crawler.evaluation import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
 from denoise_crawler.page.text import counted, printable
 
 _MIB, _MB = 1 << 20, 1_000_000

@@ -22,7 +22,7 @@ from benchmarks.contest.contenders import (
 )
 from benchmarks.contest.contest import Evaluation, Selection, evaluate
 from benchmarks.contest.tables import Table
-from denoise_crawler.evaluation.gold import GoldPage
+from denoise_crawler.evaluation import GoldPage
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.output.extractors import EXTRACTORS
 from denoise_crawler.output.options import whole_number

@@ -51,7 +51,7 @@ from benchmarks.training.fitting import (
     votes,
 )
 from denoise_crawler.errors import MissingExtraError
-from denoise_crawler.evaluation.gold import TUNING, by_site, gold_sets, half
+from denoise_crawler.evaluation import TUNING, by_site, gold_sets, half
 from denoise_crawler.methods.fusion.features import Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree

@@ -12,7 +12,7 @@ import numpy as np
 from lxml import etree
 from msgspec.structs import replace
 
-from denoise_crawler.evaluation.gold import GoldPage, addresses, token_sequence
+from denoise_crawler.evaluation import GoldPage, addresses, token_sequence
 from denoise_crawler.kernel.columns import PLACES, UNSAID
 from denoise_crawler.kernel.names import IDEOGRAPH
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds

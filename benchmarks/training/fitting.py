@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.training.examples import MAX_KNOWN, LabelledPage, known_site
 from denoise_crawler import kernel
 from denoise_crawler.errors import needs
-from denoise_crawler.evaluation.gold import score
+from denoise_crawler.evaluation import score
 from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, Standing
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes

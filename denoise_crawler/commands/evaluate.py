@@ -16,8 +16,17 @@ from scrapy.settings import BaseSettings
 
 from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import BatchError, GoldError
-from denoise_crawler.evaluation import VISIBLE_TEXT, Evaluation, evaluate, select
-from denoise_crawler.evaluation.gold import GRADES, HALVES, MIN_F1, Broken, gold_sets
+from denoise_crawler.evaluation import (
+    GRADES,
+    HALVES,
+    MIN_F1,
+    VISIBLE_TEXT,
+    Broken,
+    Evaluation,
+    evaluate,
+    gold_sets,
+    select,
+)
 from denoise_crawler.methods import METHODS
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable

@@ -11,15 +11,13 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_fields import ItemWriter
-from denoise_crawler.crawl.parked_items import WaitingItems, owner_of
+from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems, owner_of
 from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
-from denoise_crawler.crawl.response_pages import ResponsePages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
 from denoise_crawler.crawl.sites import Site, Sites
-from denoise_crawler.crawl.source_page import SourcePage
+from denoise_crawler.crawl.source_page import ResponsePages, SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
 from denoise_crawler.output.extractors import DROP
@@ -45,7 +43,7 @@ class CrawlDenoiser:
         store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
         self._store = GuardedStore(store, partial(self.report.store_failed, self.settings.store))
         self.sites = Sites(self.settings, self._store, self.report)
-        self.waiting = WaitingItems(crawler, self._store, store.path, self.report)
+        self.waiting = WaitingItems(crawler, self._store, self.report)
         crawler.signals.connect(self._on_spider_opened, signals.spider_opened)
         crawler.signals.connect(self._on_engine_stopped, signals.engine_stopped)
 
@@ -168,6 +166,10 @@ class CrawlDenoiser:
     # --- the crawl begins and ends
 
     def _on_spider_opened(self) -> None:
+        polite = getattr(self._crawler.engine.downloader, "polite", None)
+        if polite is not None and polite.delay_max >= 1:
+            quota = self.settings.warmup_pages if self.settings.choice.learns else 0
+            self.report.pace(polite.delay_min, polite.delay_max, quota)
         with self.report.isolate_step("load the method"):
             self.sites.start()
         with self.report.isolate_step("learn the pages that an earlier run left"):
@@ -181,7 +183,7 @@ class CrawlDenoiser:
         with self.report.isolate_step("save what is known of the sites"):
             self.sites.save_all()
         with self.report.isolate_step("look for what still waits"):
-            logger.info(self.report.summary())
+            self.report.log_summary()
             if left := self.waiting.count():
                 logger.info("%d items wait in %s for the next run", left, self.settings.store)
         with self.report.isolate_step("find out whether the feeds were written"):

@@ -1,7 +1,8 @@
-"""The page that an item came from, and the response that the page came in."""
+"""The page that each item came from, and the response that the page came in."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +11,16 @@ from typing import Any
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
+from denoise_crawler.crawl.item_fields import ItemWriter
 from denoise_crawler.crawl.pickled import PAGE_KEY, response_as_bytes, response_from_bytes
+from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
+from denoise_crawler.page.text import printable
+from denoise_crawler.store.rows import ParkedPage, ParkedResponse
 
 # --- the page: the body of the response, or what the spider named instead
 
@@ -175,12 +180,6 @@ def without_page(url: str, site: str, origin: Origin) -> SourcePage:
     return SourcePage(Page.parse(url, "", site=site), origin, has_page=False, learned=True)
 
 
-def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> SourcePage | None:
-    """Return the page that the items of a response came from, None if it has none; raise GivenPageError."""
-    page = page_of_response(response, site_of)
-    return None if page is None else SourcePage(page, origin, is_body=given_page(response) is None)
-
-
 def response_origin(response: Response, crawler: Crawler) -> Origin:
     """Return the origin of the items of ``response``. Its key is the fingerprint of the request."""
     if response.request is None:
@@ -206,3 +205,55 @@ def _synthetic_response(page: Page) -> Response | None:
     except ValueError:  # no valid URL
         return None
     return HtmlResponse(page.url, body=page.markup, encoding="utf-8", request=request)
+
+
+# --- the pages of the items of one response
+
+
+class ResponsePages:
+    """Finds the page of each item of one response. Items of the same page share one :class:`SourcePage`."""
+
+    def __init__(
+        self,
+        response: Response,
+        crawler: Crawler,
+        settings: DenoiseSettings,
+        writer: ItemWriter,
+        report: CrawlReport,
+    ) -> None:
+        self._response, self._origin = response, response_origin(response, crawler)
+        self._site_of, self._writer, self._report = settings.site, writer, report
+        self._last_item_page: SourcePage | None = None
+        self._body_page: SourcePage | None = None
+        self._given: Any = None  # the last page that the spider named, None for the body
+
+    def of(self, item: Any) -> SourcePage | None:
+        """Return the page of ``item``, None if it cannot be read."""
+        try:
+            html = self._writer.html_of(item)
+            return self._from_body() if html is None else self._from_html(html, self._writer.url_of(item))
+        except GivenPageError as error:
+            message, url = "%s: %s. Its items pass unchanged.", printable(self._response.url)
+            self._report.first("wrong_pages", message, url, printable(error), level=logging.ERROR)
+        except Exception:  # a page that fails loses its text, but no item
+            self._report.page_failed(self._response.url)
+        return None
+
+    def _from_html(self, html: str | bytes, url: str) -> SourcePage:
+        url = url or self._response.url
+        last = self._last_item_page
+        if last is None or last.page.url != url or last.html != html:
+            last = SourcePage(Page.parse(url, html, site=self._site_of(url)), self._origin, html=html)
+            self._last_item_page = last
+        return last
+
+    def _from_body(self) -> SourcePage:
+        response, given = self._response, given_page(self._response)
+        if self._body_page is None or given is not self._given:
+            self._given, page = given, page_of_response(response, self._site_of)
+            if page is None:
+                site = self._site_of(response.url)
+                self._body_page = without_page(response.url, site, self._origin)
+            else:
+                self._body_page = SourcePage(page, self._origin, is_body=given is None)
+        return self._body_page

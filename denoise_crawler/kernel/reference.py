@@ -16,20 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.hashes import hash32
-from denoise_crawler.kernel.names import (
-    IDEOGRAPH,
-    IS_TEXT,
-    LONGEST_HEADING,
-    LONGEST_NAMES,
-    NEAR,
-    READ,
-    label_hash,
-    look_of,
-    meaning_of,
-    said_by,
-    spoken_names,
-)
 from denoise_crawler.kernel.reference_decision import (
     content_chances,
     decide,
@@ -63,7 +51,7 @@ __all__ = [
 def blocks_of(nodes: Any, title: frozenset[str]) -> Blocks:
     """Cut a page into blocks, from its nodes in document order; ``title`` are the words of its title."""
     columns = nodes.columns
-    codes = np.array([meaning_of(name)[0] for name in columns.names], np.int64)[columns.tags]
+    codes = np.array([naming.meaning_of(name)[0] for name in columns.names], np.int64)[columns.tags]
     codes[0] = max(codes[0], 0)  # all stands in the first node, whatever it is
     is_element = codes >= 0
     own, homes = np.flatnonzero(is_element), _homes(is_element, columns.parents)
@@ -95,7 +83,7 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
     """Return the text nodes of each line. Lines begin and end where block-level elements do."""
     size = len(codes) + 1
     borders = np.cumsum(np.bincount(elements, minlength=size) + np.bincount(ends[elements], minlength=size))
-    texts = np.flatnonzero(codes == IS_TEXT)
+    texts = np.flatnonzero(codes == naming.IS_TEXT)
     begin, nodes = np.flatnonzero(np.diff(borders[texts], prepend=0)).tolist(), texts.tolist()
     return [nodes[first:last] for first, last in pairwise([*begin, len(nodes)])]
 
@@ -136,7 +124,7 @@ def _link_hash(address: str | None) -> int:
 
 def _is_of_ideographs(text: str, characters: int) -> bool:
     """Return True if more than a third of a text are Chinese signs and kana; each of these is a token."""
-    return not text.isascii() and 3 * sum(map(len, IDEOGRAPH.findall(text))) > characters
+    return not text.isascii() and 3 * sum(map(len, naming.IDEOGRAPH.findall(text))) > characters
 
 
 # --- block-level elements and their names
@@ -148,7 +136,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
     columns, names = nodes.columns, list[str]()
-    meanings = [meaning_of(name) for name in columns.names]
+    meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
     titles = np.flatnonzero(columns.tags == (columns.names.index("h1") if "h1" in columns.names else -1))
@@ -160,7 +148,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, without_digits = said_by(name) if name else (0, "")
+        comments, without_digits = naming.said_by(name) if name else (0, "")
         names.append(name)
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
@@ -180,27 +168,27 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
 def _names(nodes: Any, node: int, tag: str, title: frozenset[str]) -> tuple[str, int]:
     """Return the class and id of an element, without what the page's text made, and its attributes' places."""
-    if (attributes := nodes.attributes_of(node, READ)) is None:
+    if (attributes := nodes.attributes_of(node, naming.READ)) is None:
         return "", 0
     class_name, identity, bits = attributes
-    class_name, identity = class_name[:LONGEST_NAMES], identity[:LONGEST_NAMES]
+    class_name, identity = class_name[: naming.LONGEST_NAMES], identity[: naming.LONGEST_NAMES]
     name = f"{class_name} {identity}" if identity else class_name
     if name:
-        heading = _heading_of(nodes, node)[:LONGEST_HEADING] if identity else ""
-        if heading or meaning_of(tag)[3]:
-            name = spoken_names(tag, class_name, identity, heading, title)
-    return name[:LONGEST_NAMES], bits
+        heading = _heading_of(nodes, node)[: naming.LONGEST_HEADING] if identity else ""
+        if heading or naming.meaning_of(tag)[3]:
+            name = naming.spoken_names(tag, class_name, identity, heading, title)
+    return name[: naming.LONGEST_NAMES], bits
 
 
 def _heading_of(nodes: Any, node: int) -> str:
     """Return the text of the heading that an element is, or that its text begins with; empty without one."""
     columns = nodes.columns
-    for at in range(node, min(int(columns.ends[node]), node + NEAR)):
-        code, _, is_heading, _ = meaning_of(columns.names[columns.tags[at]])
-        if code == IS_TEXT:
+    for at in range(node, min(int(columns.ends[node]), node + naming.NEAR)):
+        code, _, is_heading, _ = naming.meaning_of(columns.names[columns.tags[at]])
+        if code == naming.IS_TEXT:
             break
         if is_heading:
-            return "".join(nodes.texts[at : min(int(columns.ends[at]), at + NEAR)])
+            return "".join(nodes.texts[at : min(int(columns.ends[at]), at + naming.NEAR)])
     return ""
 
 
@@ -215,7 +203,7 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     """
     used, block_of = np.unique(place, return_inverse=True)
     names, tags, above = around.names, around.tags, np.maximum(around.parents, 0)
-    looks = [look_of(int(tags[one]), names[one], names[above[one]]) for one in used.tolist()]
+    looks = [naming.look_of(int(tags[one]), names[one], names[above[one]]) for one in used.tolist()]
     own = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
     own += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
@@ -245,9 +233,9 @@ def _shapes(texts: list[str], characters: Numbers, linked: Numbers, masked: Hash
     ).tolist()
     for block, text in enumerate(texts):
         if quoted and len(quoted) < len(text) <= longest and quoted in text:
-            shapes[block] = label_hash(" … ".join(text.split(quoted)))
+            shapes[block] = naming.label_hash(" … ".join(text.split(quoted)))
         elif is_label[block]:
-            shapes[block] = label_hash("".join(text.split())[: int(before[block])])
+            shapes[block] = naming.label_hash("".join(text.split())[: int(before[block])])
     return np.array(shapes, np.uint32)
 
 

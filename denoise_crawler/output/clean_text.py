@@ -10,19 +10,92 @@ from operator import not_
 from typing import TypeAlias
 
 import numpy as np
+from lxml import etree
 
 from denoise_crawler import kernel
 from denoise_crawler.errors import PartError, SelectorError
-from denoise_crawler.kernel.reference_text import kind_of
+from denoise_crawler.kernel.reference_text import joint, kind_of
 from denoise_crawler.output.content.blocks import Formula
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.links import is_permalink
 from denoise_crawler.output.content.pictures import Belonging
-from denoise_crawler.output.inline import preformatted_text, text_of
-from denoise_crawler.page import TEXT, Page
+from denoise_crawler.page import TEXT, Element, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.rules.selectors import find_nodes
+
+_NO_TEXT = ("script", "style", "template", "noscript")
+_NO_PLAIN_TEXT = (*_NO_TEXT, "br", "div", etree.Comment, etree.ProcessingInstruction)  # in a ``pre``
+
+
+class WordJoiner:
+    """Returns what to write between two texts of a line, as ``joint`` says it."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._last, self._end = -1, ""
+        self._gap = False
+
+    def new_line(self) -> None:
+        """Forget what came before."""
+        self._last, self._end, self._gap = -1, "", False
+
+    def gap(self) -> None:
+        """Note that something is left out here."""
+        self._gap = True
+
+    def between(self, index: int) -> str:
+        """Return what to write between the previous text of the line and text node ``index``."""
+        nodes, text = self._nodes, self._nodes.texts[index]
+        last, end, gap, link = self._last, self._end, self._gap, nodes.links[index]
+        self._last, self._end, self._gap = index, text[-1], False
+        if last < 0:
+            return ""
+        parted = gap or (link >= 0 and 0 <= nodes.links[last] != link)
+        raised, was_raised = _is_superscript(nodes, index), _is_superscript(nodes, last)
+        return joint(end, text[0], parted=parted, raised=raised, was_raised=was_raised)
+
+
+def _is_superscript(nodes: Nodes, index: int) -> bool:
+    return nodes.tags[nodes.parents[index]] == "sup"
+
+
+def text_of(nodes: Nodes, index: int) -> str:
+    """Return the text of node ``index``, with parentheses around a ruby annotation that has none."""
+    text, parent = nodes.texts[index], nodes.parents[index]
+    if nodes.tags[parent] != "rt" or nodes.tags[nodes.parents[parent - 1]] == "rp":
+        return text
+    return f"({text.strip()})"
+
+
+def preformatted_text(element: Element) -> str:
+    """Return the lines of a ``pre`` without blank ones at its ends; only line breaks count of its markup."""
+    is_plain = next(element.iter(*_NO_PLAIN_TEXT), None) is None
+    whole = "".join(map(str, element.itertext())) if is_plain else _walked_text(element)
+    lines = [line.rstrip() for line in whole.splitlines()]
+    filled = [number for number, line in enumerate(lines) if line]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def _walked_text(element: Element) -> str:
+    """Return the text of a ``pre`` with line breaks for elements that break lines, and without what is no text."""
+    parts = [element.text or ""]
+    walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, child in walk:
+        if child is element:
+            continue
+        if event == "start":
+            if child.tag in _NO_TEXT:
+                walk.skip_subtree()
+                continue
+            breaks = child.tag == "br" or (child.tag == "div" and not "".join(parts[-1:]).endswith("\n"))
+            parts.append(("\n" if breaks else "") + (child.text or ""))
+        else:
+            parts.append(("\n" if event == "end" and child.tag == "div" else "") + (child.tail or ""))
+    return "".join(parts)
+
+
+# --- the clean text of a page, and how much of the page is noise
 
 Shown: TypeAlias = tuple[dict[int, str], dict[int, tuple[str, bool] | None], dict[int, list[tuple[int, str]]]]
 
@@ -87,7 +160,7 @@ def _columns(page: Page) -> tuple[np.ndarray, ...]:
 
 def _shown(page: Page, noise: list[bool] | None) -> Shown:
     """Return what is written in the place of texts and elements, and before nodes: formulas and annotations."""
-    nodes, found = page.nodes, page.once(formulas_of)
+    nodes, on_page = page.nodes, page.once(formulas_of)
     texts = {
         index: text_of(nodes, index)
         for annotation in nodes.tagged(_ANNOTATIONS)
@@ -96,20 +169,20 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
     }
     elements: dict[int, tuple[str, bool] | None] = {}
     before: dict[int, list[tuple[int, str]]] = {}
-    if not found.elements and not found.places:
+    if not on_page.elements and not on_page.places:
         return texts, elements, before
     belongs = Belonging(page, noise)
-    for index, formula in found.elements.items():
+    for index, formula in on_page.elements.items():
         elements[index] = None
         if formula is not None and belongs(index):
             whole = isinstance(formula, Formula) and formula.display
             shown = formula.latex if isinstance(formula, Formula) else formula.text
             elements[index] = (collapse_spaces(shown) if whole else shown), whole
-    for place in reversed(found.places):
+    for place in reversed(on_page.places):
         if place.node < len(nodes) and nodes.texts[place.node]:
             text = texts.get(place.node) or nodes.texts[place.node]
             texts[place.node] = f"{text[: place.offset]} {place.formula.latex} {text[place.offset :]}"
-    for place in found.places:
+    for place in on_page.places:
         if belongs(place.parent):
             before.setdefault(place.node, []).append((place.parent, collapse_spaces(place.formula.latex)))
     return texts, elements, before
@@ -209,8 +282,8 @@ def _by_selector(page: Page, selector: str) -> list[int]:
 def _by_html(page: Page, html: str) -> list[int]:
     """Return the first node of ``page`` with the tag and text of each node of ``html``."""
     fragment = Page.parse(page.url, html, site=page.site)
-    found = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
-    return sorted(node for node in found if node >= 0)
+    matches = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
+    return sorted(node for node in matches if node >= 0)
 
 
 def _first_like(page: Page, fragment: Page, wanted: int) -> int:
@@ -224,11 +297,11 @@ def _first_like(page: Page, fragment: Page, wanted: int) -> int:
 
 def _by_tag_and_length(page: Page) -> dict[tuple[str, int], list[int]]:
     nodes, before = page.nodes, [0, *accumulate(page.characters)]
-    found: dict[tuple[str, int], list[int]] = defaultdict(list)
+    elements: dict[tuple[str, int], list[int]] = defaultdict(list)
     for index, tag in enumerate(nodes.tags):
         if tag != TEXT:
-            found[tag, before[nodes.ends[index]] - before[index]].append(index)
-    return found
+            elements[tag, before[nodes.ends[index]] - before[index]].append(index)
+    return elements
 
 
 def _letters(page: Page, inside: Iterable[int]) -> str:

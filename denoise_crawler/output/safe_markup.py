@@ -142,7 +142,7 @@ def safe_doctype(doctype: str) -> str:
 
 
 def is_executable(value: str) -> bool:
-    """Tell whether a browser that follows the URL ``value`` may execute it."""
+    """Return True if a browser that follows the URL ``value`` may execute it."""
     if ":" not in value:
         return False
     return _IGNORED.sub("", value).lower().startswith(_EXECUTABLE_SCHEMES)
@@ -178,6 +178,8 @@ def output_tags(nodes: Nodes) -> list[str]:
 def write_below(folder: Path, name: str, text: str) -> None:
     """Write a file of this ``name`` in a folder or one below it; lone surrogates become ``?``.
 
+    A process that is killed meanwhile leaves no part of a file under that name.
+
     Raises:
         LinkedOutputError: The path contains a link or leads out of ``folder``.
     """
@@ -188,7 +190,11 @@ def write_below(folder: Path, name: str, text: str) -> None:
         if place != folder and place.is_symlink():
             raise LinkedOutputError(f"{place} is a link, which is not followed: remove it or name another folder")
     file.parent.mkdir(exist_ok=True)
-    file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    unfinished = file.with_name(f".{file.name}")
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("x", encoding="utf-8", errors="replace", newline="\n") as new:
+        new.write(text)
+    unfinished.replace(file)
 
 
 # --- clean HTML: the kept nodes of a page as a new, repaired document with absolute links
@@ -274,7 +280,7 @@ def _copy_to_head(page: Page, element: _Element, head: _Element) -> None:
 
 
 def _describes_page(element: _Element) -> bool:
-    """Tell whether a ``meta`` or ``link`` describes the page rather than how to read or draw it."""
+    """Return True if a ``meta`` or ``link`` describes the page rather than how to read or draw it."""
     if element.tag == "meta":
         return element.get("charset") is None and element.get("http-equiv") is None
     relations = element.get("rel", "").lower().split()

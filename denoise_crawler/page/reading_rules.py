@@ -17,6 +17,9 @@ _MOST = 5_000  # nodes that one rule looks at
 _QUOTED = frozenset({"q"})
 _LONGEST_EMOJI = 16  # characters, joined ones counted apart
 _LEVEL, _HEADING = re.compile(r"[1-6]"), re.compile(r"h[1-6]")
+# paragraphs of site builders have "pre-wrap", and are no code
+_KEEPS_LINES = re.compile(r"white-space:\s?pre\b(?!-)")
+_LINES = INLINE | {"br", "div", "p"}
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「」『』")
 _HAS_INVISIBLE = ("\xad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
 
@@ -32,6 +35,8 @@ def read_as_meant(nodes: Nodes, language: str) -> None:
             show_emoji(nodes, index)
         elif nodes.elements[index].get("role") == "heading" and not _HEADING.fullmatch(tag):
             name_heading(nodes, index)
+        elif tag in _LINES and _KEEPS_LINES.search(nodes.elements[index].get("style", "")):
+            name_preformatted(nodes, index)
     if "q" in names:
         quote(nodes, language)
     drop_invisible(nodes)
@@ -84,6 +89,17 @@ def name_heading(nodes: Nodes, index: int) -> None:
     if not in_line and not nodes.holds(index + 1, nodes.end_of(index), INLINE, other=True):
         level = nodes.elements[index].get("aria-level", "")
         nodes.rename(index, f"h{level if _LEVEL.fullmatch(level) else 2}")
+
+
+def name_preformatted(nodes: Nodes, index: int) -> None:
+    """Name an element ``pre`` whose style keeps the lines of its text, unless it stands in one or holds more."""
+    above = nodes.parents[index]
+    while above > 0 and nodes.tag_of(above) in INLINE:
+        above = nodes.parents[above]
+    end = nodes.end_of(index)
+    has_lines = "\n" in "".join(nodes.texts[index:end]).strip()
+    if has_lines and nodes.tag_of(above) != "pre" and not nodes.holds(index + 1, end, _LINES, other=True):
+        nodes.rename(index, "pre")
 
 
 def quote(nodes: Nodes, language: str) -> None:

@@ -20,14 +20,14 @@ SOURCE_LINK = "viewcode"  # of Sphinx
 EMOJI = ("emoji", "smiley", "emoticon")
 _BY_TAG: Mapping[str, Words] = {"details": {}}  # all of these are found
 _SIGNS: Words = {
-    "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN"),
+    "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN", "e:pre", "e: pre"),
     "class": (*HEARD, "w-condition-invisible", *EMOJI, SOURCE_LINK),
     "hidden": ("",), "role": ("tabpanel", "heading"), "aria-expanded": ("",),
 }  # fmt: skip
 
 
 def signed(nodes: Nodes) -> Sequence[int]:
-    """Return the nodes that may be hidden, open something, be an emoji, a heading, or read aloud only."""
+    """Return the nodes that may be hidden, opened, preformatted, an emoji, a heading, or read aloud only."""
     if nodes.signed is None:
         nodes.signed = _find(nodes, _BY_TAG, _SIGNS)
     return nodes.signed

@@ -61,15 +61,6 @@ def fresh_project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_one_line_in_a_fresh_project_fills_the_text_field(fresh_project: Path, server: DemoServer) -> None:
-    settings = fresh_project / "tutorial" / "settings.py"
-    text = settings.read_text()
-    assert "ADDONS = {}" in text
-    settings.write_text(text.replace("ADDONS = {}", 'ADDONS = {"denoise_crawler.Addon": 300}'))
-    spider = quotes_spider(server, '{"url": response.url, "text": ""}')
-    assert_crawl_fills_the_text_field(fresh_project, spider)
-
-
 def test_two_pipelines_in_a_fresh_project_fill_the_text_field(fresh_project: Path, server: DemoServer) -> None:
     with (fresh_project / "tutorial" / "settings.py").open("a") as settings:
         settings.write(

@@ -1,9 +1,5 @@
 """The pipelines alone, without the add-on: items carry their page in a field."""
 
-import json
-import signal
-from collections import Counter
-
 import pytest
 
 from examples.demo_site.server import DemoServer
@@ -12,8 +8,6 @@ from tests.conftest import ADDON, PIPELINES, SETTINGS, Project
 from tests.crawl.test_crawl import (
     assert_one_item_each,
     assert_waited,
-    count_fetched,
-    has_waiting_rows,
     quota,
     urls,
 )
@@ -71,14 +65,6 @@ def test_every_item_comes_out_filled_and_passes_later_pipelines_once(crawls: Pro
     assert_waited(crawls, min(pages, 24))
 
 
-@pytest.mark.parametrize("pages", [12, 500])
-def test_after_ctrl_c_the_items_that_waited_come_out_in_the_same_run(crawls: Project, pages: int) -> None:
-    items = crawls.interrupted("html", *quota(pages), when=lambda: has_waiting_rows(crawls, 8))
-    assert 8 <= count_fetched(crawls) < 24
-    assert_one_item_each(items, count_fetched(crawls))
-    assert {item["seen"] for item in items} == {1}
-
-
 @pytest.mark.parametrize("pages", [5, 500])
 def test_the_items_of_a_page_keep_their_order_whenever_our_time_is_over(crawls: Project, pages: int) -> None:
     crawls.write("ten.py", TEN_OF_A_PAGE)
@@ -90,23 +76,6 @@ def test_the_items_of_a_page_keep_their_order_whenever_our_time_is_over(crawls: 
     for found in numbers.values():
         assert [number for number in found if number % 3 != 2] == [0, 1, 3, 4, 6, 7, 9]
         assert [number for number in found if number % 3 == 2] == [2, 5, 8]
-
-
-def test_when_the_spider_is_closed_the_items_that_waited_come_out(crawls: Project) -> None:
-    items = crawls.crawl("html", *quota(500), "-s", "CLOSESPIDER_PAGECOUNT=6")
-    assert_one_item_each(items, count_fetched(crawls))
-
-
-def test_after_kill_9_items_that_waited_come_out_though_not_fetched_again(
-    crawls: Project, server: DemoServer
-) -> None:
-    crawls.write("urls.json", json.dumps(urls(server)[:15]))
-    crawls.interrupted("html", *quota(500), when=lambda: has_waiting_rows(crawls, 10), by=signal.SIGKILL)
-    crawls.write("urls.json", json.dumps(urls(server)[20:]))
-    items = crawls.crawl("html", *quota(500), feed="next.jsonl")
-    counted = Counter(item["url"] for item in items)
-    assert set(counted) >= {*urls(server)[:10], *urls(server)[20:]}
-    assert set(counted.values()) == {1}
 
 
 def test_items_without_html_pass_untouched(crawls: Project) -> None:

@@ -4,7 +4,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -79,14 +78,6 @@ def items(folder: Path) -> int:
 def test_a_script_with_right_settings_succeeds(tmp_path: Path, kind: str, how: dict[str, object]) -> None:
     done = run_script(tmp_path, kind, "Story", **how)
     assert (done.returncode, done.stdout, items(tmp_path)) == (0, "a success\n", 1), done.stderr
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_wrong_setting_of_a_script_is_an_error_where_the_script_gives_it(tmp_path: Path, kind: str) -> None:
-    done = run_script(tmp_path, kind, "Story", **ADDON, DENOISE_METHOD="svm")
-    assert (done.returncode, done.stdout, items(tmp_path)) == (1, "", 0)
-    assert done.stderr.splitlines()[-1].startswith(f"denoise_crawler.errors.SettingError: {SVM}")
-    assert done.stderr.count("Traceback") == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -179,128 +170,6 @@ def probed(item):
     return {"url": item.url, "text": item.text}
 """
 
-EVERY_KIND = """
-import attrs
-import django
-import pydantic
-import sqlalchemy
-from django.conf import settings as django_settings
-from sqlalchemy import orm
-
-django_settings.configure(INSTALLED_APPS=[], USE_TZ=True)
-django.setup()
-from django.db import models
-from scrapy_djangoitem import DjangoItem
-
-
-class Product(scrapy.Item):
-    url = scrapy.Field()
-    text = scrapy.Field()
-
-
-class ProductWithState(Product):
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._prices = [1, 2]
-
-
-@dataclass
-class Data:
-    url: str
-    text: str = ""
-
-
-@dataclass(slots=True)
-class Slots:
-    url: str
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Frozen:
-    url: str
-    text: str = ""
-
-
-@dataclass
-class PostInit:
-    url: str
-    text: str = ""
-
-    def __post_init__(self):
-        self._prices = [1, 2]
-
-
-@attrs.define
-class Attrs:
-    url: str
-    text: str = ""
-
-
-@attrs.frozen
-class FrozenAttrs:
-    url: str
-    text: str = ""
-
-
-class Model(pydantic.BaseModel):
-    url: str
-    text: str | None = None
-    _prices: list = pydantic.PrivateAttr(default_factory=lambda: [1, 2])
-
-
-class FrozenModel(pydantic.BaseModel):
-    model_config = pydantic.ConfigDict(frozen=True)
-    url: str
-    text: str = ""
-
-
-class Base(orm.MappedAsDataclass, orm.DeclarativeBase):
-    pass
-
-
-class Row(Base):
-    __tablename__ = "rows"
-    id: orm.Mapped[int] = orm.mapped_column(init=False, primary_key=True)
-    url: orm.Mapped[str]
-    text: orm.Mapped[str] = orm.mapped_column(default="")
-
-
-class Article(models.Model):
-    url = models.CharField(max_length=99)
-    text = models.TextField(blank=True)
-
-    class Meta:
-        app_label = "script"
-
-
-class ArticleItem(DjangoItem):
-    django_model = Article
-
-
-engine = sqlalchemy.create_engine("sqlite:///rows.sqlite")
-Base.metadata.create_all(engine)
-KINDS = [Product, ProductWithState, Data, Slots, Frozen, PostInit, Attrs, FrozenAttrs, Model, FrozenModel]
-KINDS += [Row, ArticleItem]
-
-
-def items_of(url):
-    yield {"url": url}
-    yield from (kind(url=url) for kind in KINDS)
-
-
-def probed(item):
-    if isinstance(item, Row):
-        with orm.Session(engine, expire_on_commit=False) as session:
-            session.add(item)
-            session.commit()
-    if isinstance(item, ArticleItem):
-        item = item.instance
-        item.full_clean()
-    values = item if isinstance(item, (dict, Product)) else {"url": item.url, "text": item.text}
-    return {**values, "prices": getattr(item, "_prices", None)}
-"""
-
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
@@ -346,26 +215,6 @@ def test_all_items_of_a_one_file_script_come_out_once_with_text(tmp_path: Path, 
     assert all("came back with" in item["text"] for item in items)
     assert "'denoise/parked'" in log
     assert "unparkable" not in log
-
-
-@pytest.mark.parametrize("pages", [4, 8])
-def test_items_of_every_kind_are_those_of_the_same_crawl_without_us_and_have_text(
-    tmp_path: Path, site: str, pages: int
-) -> None:
-    for library in ("sqlalchemy", "django", "scrapy_djangoitem"):
-        pytest.importorskip(library)
-    (tmp_path / "script.py").write_text(ONE_FILE_SCRIPT % EVERY_KIND)
-    urls = [f"{site}/{number}" for number in range(pages)]
-    log = run(tmp_path, "script.py", urls)
-    with_us = came_out(tmp_path)
-    run(tmp_path, "script.py", urls, "without")
-    without_us = came_out(tmp_path)
-    assert len(without_us) == 13 * pages
-    texts = [item.pop("text") for item in with_us]
-    assert not any(item.pop("text", "") for item in without_us)
-    assert Counter(map(str, with_us)) == Counter(map(str, without_us))
-    assert all("came back with" in text for text in texts)
-    assert "cannot wait" not in log
 
 
 def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:

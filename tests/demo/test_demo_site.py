@@ -1,29 +1,25 @@
-"""The demo site: traps, feeds, server; what it plants in its stories and what is left of it."""
+"""The demo site: its stories, what it plants in them and what is left of it."""
 
-import json
 import re
 import signal
 import subprocess
 import sys
-import time
 import zlib
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from functools import cache
-from http.client import HTTPConnection, HTTPMessage
 from subprocess import PIPE
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
+from urllib.request import urlopen
 
 import pytest
-from lxml import etree, html
+from lxml import html
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.page import Page
-from examples.demo_site.articles import WORDS, Slideshow, load_json, slideshow_path, slideshows
+from examples.demo_site.articles import WORDS, load_json, slideshow_path, slideshows
 from examples.demo_site.pages import BREAKAGES, article_page, breakage_of, charset_of
 from examples.demo_site.replies import Article, Reply, article_path, articles, gold_text, respond
-from examples.demo_site.server import DemoServer
 from tests.conftest import ROOT
 from tests.programs import run_python
 
@@ -88,23 +84,6 @@ def test_an_article_page_holds_its_gold_text_in_order(article: Article) -> None:
         assert place >= 0, line
 
 
-@pytest.mark.parametrize("article", ARTICLES, ids=lambda article: article.id)
-def test_an_article_page_holds_the_noise_of_a_portal(article: Article) -> None:
-    text = squeezed(article_tree(article).text_content())
-    words = WORDS[article.lang]
-    furniture = "skip today login ad share newsletter most_read related comments follow read_more cookie copyright"
-    assert all(squeezed(words[name]) in text for name in furniture.split())
-    assert all(squeezed(comment.text) in text for comment in article.comments)
-
-
-def test_boilerplate_stands_inside_the_body_and_the_canonical_link_points_away() -> None:
-    for article in ARTICLES:
-        (body,) = article_tree(article).xpath("//article/section[starts-with(@class, 'articlebody')]")
-        assert WORDS[article.lang]["follow"] in body.text_content()
-        assert body.find_class("ad-slot")
-        assert article_tree(article).xpath('//link[@rel="canonical"]/@href') == [article.source_url]
-
-
 def test_some_pages_are_broken_in_every_way_and_most_are_sound() -> None:
     signs: dict[str, Callable[[str], object]] = {
         "unclosed paragraphs": lambda page: page.count("<p") > page.count("</p>") + 4,
@@ -144,136 +123,6 @@ def test_all_stories_are_reached_from_the_front_page_and_every_link_answers_as_i
         assert reply.status == expected, target
 
 
-def test_pages_set_their_traps() -> None:
-    path = article_path(ARTICLES[0])
-    links = article_tree(ARTICLES[0]).xpath("//a/@href")
-    signs = [f"{path}?utm_source=share&ocid=", f"{path}#comments", "http://example.com/partners", ".pdf", ".svg"]
-    for sign in [*signs, "/private/", *TRAPS]:
-        assert any(sign in link for link in links), sign
-
-
-def test_a_tracked_address_gives_the_same_page_and_an_old_one_redirects() -> None:
-    path = article_path(ARTICLES[5])
-    assert respond(f"{path}?utm_source=share&ocid=HL123", BASE) == respond(path, BASE)
-    reply = respond(f"/archive/{ARTICLES[5].id}", BASE)
-    assert (reply.status, reply.headers) == (301, {"Location": BASE + path})
-
-
-def test_lists_end_after_their_last_page() -> None:
-    for path in ("/", "/en-us", "/zh-cn", "/en-us/world", "/zh-cn/sport"):
-        assert respond(f"{path}?page=2", BASE).status == 200
-        for page in ("9", "0", "-1", "x"):
-            assert respond(f"{path}?page={page}", BASE).status == 404
-
-
-@pytest.mark.parametrize(
-    "target", ["/nothing", "/en-us/weather", "/ar-ae/news", "/en-us/world/a/ar-", "//[", "/%"]
-)
-def test_unknown_addresses_are_not_found_but_look_like_the_site(target: str) -> None:
-    reply = respond(target, BASE)
-    assert reply.status == 404
-    assert WORDS["en"]["missing"] in tree_of(reply).text_content()
-    assert WORDS["en"]["copyright"] in tree_of(reply).text_content()
-
-
-def test_the_shell_page_holds_no_word_of_the_story() -> None:
-    article = ARTICLES[0]
-    tree = tree_of(respond("/shell" + article_path(article), BASE))
-    assert tree.findtext(".//title") == "MSN"
-    assert len(tree.xpath("//script")) > 20
-    assert tree.xpath("normalize-space(string(//body))") == ""
-    assert respond("/shell/en-us/world/none/ar-AA0gone", BASE).status == 404
-
-
-@pytest.mark.parametrize("target", ["/rss", "/rss/en-us", "/rss/zh-cn"])
-def test_feeds_are_well_formed_and_their_links_resolve(target: str) -> None:
-    locale = target.rpartition("/")[2]
-    expected = [article for article in ARTICLES if locale in ("rss", article.locale)]
-    feed = etree.fromstring(respond(target, BASE).body)
-    assert feed.get("version") == "2.0"
-    links = [link.text or "" for link in feed.iterfind("channel/item/link")]
-    assert {link.partition("?")[0] for link in links} == {BASE + article_path(article) for article in expected}
-    assert all(respond(link.removeprefix(BASE), BASE).status == 200 for link in links)
-    assert len(feed.findall("channel/item/pubDate")) == len(feed.findall("channel/item/title")) == len(links)
-
-
-@pytest.mark.parametrize("article", ARTICLES[::9], ids=lambda article: article.id)
-def test_the_detail_api_gives_an_article_with_its_providers_boilerplate(article: Article) -> None:
-    answer = json.loads(respond(f"/content/view/v2/Detail/{article.locale}/{article.id}", BASE).body)
-    body: html.HtmlElement = html.document_fromstring(answer["body"])
-    text = squeezed(body.text_content())
-    assert all(squeezed(line) in text for line in gold_text(article).splitlines()[1:])
-    assert squeezed(article.provider.boilerplate) in text
-    assert answer["type"] == "article"
-    assert (answer["id"], answer["title"], answer["abstract"]) == (article.id, article.title, article.abstract)
-    assert answer["provider"] == {"id": article.provider.id, "name": article.provider.name}
-    assert answer["authors"] == [{"name": article.author}]
-    assert answer["createdDateTime"] <= answer["publishedDateTime"] <= answer["updatedDateTime"]
-    assert answer["sourceHref"] == answer["seo"]["canonicalUrl"] == article.source_url
-    assert set(answer["imageResources"][0]) == {"url", "width", "height", "caption", "attribution", "cmsId"}
-    assert answer["slides"] == []
-
-
-@pytest.mark.parametrize("show", slideshows(), ids=lambda show: show.id)
-def test_the_detail_api_gives_slideshows(show: Slideshow) -> None:
-    answer = json.loads(respond(f"/content/view/v2/Detail/{show.locale}/{show.id}", BASE).body)
-    assert answer["type"] == "slideshow"
-    assert [slide["title"] for slide in answer["slides"]] == [title for title, _ in show.slides]
-    assert all(set(slide) == {"title", "body", "image"} for slide in answer["slides"])
-    assert respond(urlsplit(answer["slides"][0]["image"]["url"]).path, BASE).status == 200
-
-
-def test_the_detail_api_refuses_unknown_ids_and_locales() -> None:
-    assert respond("/content/view/v2/Detail/en-us/AA0gone", BASE).status == 410
-    assert respond(f"/content/view/v2/Detail/xx-yy/{ARTICLES[0].id}", BASE).status == 400
-
-
-def fetch(url: str, method: str = "GET") -> tuple[int, HTTPMessage, bytes]:
-    """Return the status, headers and body of one request, redirects not followed."""
-    parts = urlsplit(url)
-    with closing(HTTPConnection(parts.netloc, timeout=10)) as connection:
-        connection.request(method, url.partition(parts.netloc)[2])
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
-
-
-def status_of(url: str) -> int:
-    return fetch(url)[0]
-
-
-def test_the_server_serves_the_site_and_records_the_requests() -> None:
-    path = article_path(ARTICLES[0])
-    with DemoServer() as server:
-        assert fetch(server.url + path)[2] == respond(path, server.url).body
-        assert status_of(server.url + "/nothing") == 404
-        assert fetch(f"{server.url}/archive/{ARTICLES[0].id}")[1]["Location"] == server.url + path
-        assert [target for _, target in server.requests] == [path, "/nothing", f"/archive/{ARTICLES[0].id}"]
-        assert server.requests[0][0] <= server.requests[-1][0] <= time.monotonic()
-
-
-def test_head_gives_the_length_without_the_body_and_nothing_at_the_detail_api() -> None:
-    with DemoServer() as server:
-        status, headers, body = fetch(server.url + "/", "HEAD")
-        assert (status, body) == (200, b"")
-        assert headers["Content-Length"] == str(len(respond("/", server.url).body))
-        assert fetch(f"{server.url}/content/view/v2/Detail/en-us/{ARTICLES[0].id}", "HEAD")[0] == 404
-
-
-def test_the_gb18030_page_decodes_by_its_header() -> None:
-    (article,) = (article for article in ARTICLES if charset_of(article) == "gb18030")
-    with DemoServer() as server:
-        _, headers, body = fetch(server.url + article_path(article))
-    assert headers.get_content_charset() == "gb18030"
-    assert article.title in body.decode("gb18030")
-    assert article.title.encode() not in body
-    assert b'<meta charset="gb18030">' in body
-
-
-def test_robots_txt_closes_the_private_part() -> None:
-    with DemoServer() as server:
-        assert fetch(server.url + "/robots.txt")[2] == b"User-agent: *\nDisallow: /private/\nAllow: /\n"
-
-
 def test_the_module_serves_until_interrupted() -> None:
     command = [sys.executable, "-m", "examples.demo_site.server", "--port", "0"]
     with subprocess.Popen(command, cwd=ROOT, stdout=PIPE, stderr=PIPE, text=True) as process:
@@ -281,7 +130,7 @@ def test_the_module_serves_until_interrupted() -> None:
         found = re.search(r"http://[0-9.:]+", process.stdout.readline())
         try:
             assert found is not None
-            assert status_of(found[0] + "/") == 200
+            assert urlopen(found[0] + "/").status == 200  # noqa: S310 - on loopback
         finally:
             process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=10) == ("\n", "")

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation import VISIBLE_TEXT, evaluate, select
-from denoise_crawler.evaluation.gold import HALVES, GoldPage, half
+from denoise_crawler.evaluation import HALVES, VISIBLE_TEXT, GoldPage, evaluate, half, select
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.page import Page

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from denoise_crawler.errors import GoldError
-from denoise_crawler.evaluation.gold import Broken, GoldPage, addresses, gold_pages, gold_sets, html_pages
+from denoise_crawler.evaluation import Broken, GoldPage, addresses, gold_pages, gold_sets, html_pages
 
 
 def test_pages_keep_their_own_addresses_if_all_belong_to_the_site() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.evaluation.gold import (
+from denoise_crawler.evaluation import (
     GRADES,
     GRADES_IN_ENGLISH,
     MIN_F1,

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import islice
 from random import Random
 
-from denoise_crawler.evaluation.gold import corpus_folder, read_gold
+from denoise_crawler.evaluation import corpus_folder, read_gold
 from examples.demo_site.replies import article_path, articles, respond
 from tests.fuzz.markup import encoded, page, repeated
 

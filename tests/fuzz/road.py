@@ -11,7 +11,7 @@ from lxml import etree
 from resiliparse.parse.html import HTMLTree, NodeType
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import GoldPage, addressed
+from denoise_crawler.evaluation import GoldPage, addressed
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import METHODS, Judgement
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.explanation import MAX_REASONS, explanation

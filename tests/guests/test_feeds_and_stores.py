@@ -87,36 +87,6 @@ def test_what_waits_in_a_store_that_two_projects_share_comes_out_in_its_own_proj
     assert set(left) < set(first), one.log
 
 
-OPENING = """
-import json
-import time
-from pathlib import Path
-
-import scrapy
-from scrapy.crawler import CrawlerProcess
-
-
-class NothingSpider(scrapy.Spider):
-    name = "nothing"
-
-    async def start(self):
-        return
-        yield
-
-
-if __name__ == "__main__":
-    begin = json.loads(Path("begin.json").read_text())
-    process = CrawlerProcess({"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False})
-    for number in range(begin["times"]):
-        settings = {"ADDONS": {"denoise_crawler.Addon": 300}, "DENOISE_STORE": f"store-{number}.sqlite"}
-        NothingSpider.custom_settings = settings
-        while time.time() < begin["at"] + number * begin["every"]:
-            pass
-        process.crawl(NothingSpider)
-    process.start()
-"""
-
-
 def at_once(folder: Path, script: str, processes: int, **begin: float) -> list[str]:
     """Run a script in several processes that begin at the same moment; return what they wrote."""
     (folder / "opening.py").write_text(script)
@@ -127,12 +97,6 @@ def at_once(folder: Path, script: str, processes: int, **begin: float) -> list[s
     written = [log.read_text() for log in logs]
     assert not any(codes), written
     return written
-
-
-def test_first_crawls_that_begin_at_once_on_one_new_store_all_begin(tmp_path: Path) -> None:
-    for log in at_once(tmp_path, OPENING, 2, every=0.2, times=10):
-        assert "cannot begin" not in log, log
-        assert log.count("Spider closed (finished)") == 10, log
 
 
 STORES = """

@@ -49,15 +49,6 @@ def test_a_spider_without_us_is_as_if_we_were_not_there(
     assert "WARNING" not in guest.log
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_wrong_word_for_whether_we_are_wanted_is_told_before_the_crawl(mode: str, tmp_path: Path) -> None:
-    guest = Guest(tmp_path, MODES[mode], spider=spider())
-    assert guest.run([], "-s", "DENOISE_ENABLED=perhaps") == []
-    assert guest.code == 1
-    last = guest.log.strip().splitlines()[-1]
-    assert "DENOISE_ENABLED is 'perhaps': set it to True or False" in last
-
-
 def test_a_request_that_opts_out_gives_its_items_at_once_and_its_page_is_not_learned(
     one_host: list[Served], tmp_path: Path
 ) -> None:
@@ -98,14 +89,6 @@ def test_items_of_a_class_that_is_skipped_and_of_its_subclasses_pass_as_they_are
     assert guest.stats["denoise/opted_out"] == 2 * PAGES
     assert guest.stats["denoise/items"] == guest.stats["denoise/cleaned"] == PAGES
     assert "ERROR" not in guest.log
-
-
-@pytest.mark.parametrize("path", ["no.such.Note", "json.dumps"])
-def test_a_class_to_skip_that_is_none_is_named_before_the_crawl(path: str, tmp_path: Path) -> None:
-    guest = Guest(tmp_path, ADDON, settings=f"DENOISE_SKIP_ITEMS = ['{path}']\n")
-    assert guest.run([]) == []
-    assert guest.code == 1
-    assert f"DENOISE_SKIP_ITEMS is ['{path}'], where '{path}' " in guest.log.strip().splitlines()[-1]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -97,9 +97,7 @@ def test_why_a_value_was_kept_is_said() -> None:
 
 
 def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
-    shifts = {
-        kind: page_type_of(kinds(kind, 5.0), has_fields=False).shift for kind in ("article", "listing")
-    }
+    shifts = {kind: page_type_of(kinds(kind, 5.0), has_fields=False).shift for kind in ("article", "listing")}
     assert shifts["article"] < 0 < shifts["listing"]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from denoise_crawler import kernel
 from denoise_crawler.errors import EvidenceFormatError, WeightsError
-from denoise_crawler.evaluation.gold import by_site, read_gold
+from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.kernel.columns import PLACES, Blocks
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods import MethodChoice
@@ -451,7 +451,7 @@ def test_3000_levels_and_20000_siblings_are_judged() -> None:
 
 def test_knowing_the_site_makes_the_text_of_real_pages_better(corpus: Path) -> None:
     from denoise_crawler.denoiser import Denoiser
-    from denoise_crawler.evaluation.gold import REPORTING, Score, addressed, half, mean, score
+    from denoise_crawler.evaluation import REPORTING, Score, addressed, half, mean, score
 
     sites = by_site(read_gold(corpus, "dragnet"), 12)
     scores: dict[str, list[Score]] = {"cold": [], "warm": []}

@@ -4,7 +4,7 @@ from hypothesis import given
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.node_type.method import IGNORABLE_TAGS, Annotation, NodeType, annotate, image_widths
+from denoise_crawler.methods.node_type import IGNORABLE_TAGS, Annotation, NodeType, annotate, image_widths
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation.gold import addressed, by_site, read_gold
+from denoise_crawler.evaluation import addressed, by_site, read_gold
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.reasons import topic_of

@@ -15,7 +15,7 @@ from denoise_crawler.batch import clean_pages
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, SettingError
-from denoise_crawler.evaluation.gold import mean, score
+from denoise_crawler.evaluation import mean, score
 from denoise_crawler.output.extractors import EXTRACTORS, MAX_MARKUP_CHARACTERS, check, run_extractor
 from denoise_crawler.output.safe_markup import clean_document
 from denoise_crawler.output.writing import Writing
@@ -283,16 +283,6 @@ def test_in_a_crawl_our_own_text_is_counted_and_told(crawls: Project) -> None:
     assert all(item["text"] for item in items)
     assert crawls.stats["denoise/extractor_fallbacks"] == len(items) == 8
     assert crawls.log.count("trafilatura wrote nothing of http") == 1
-
-
-def test_a_crawl_without_the_library_stops_at_the_start(crawls: Project) -> None:
-    settings = (crawls.folder / "project_settings.py").read_text()
-    crawls.write("project_settings.py", f"import sys\nsys.modules['resiliparse'] = None\n{settings}")
-    process = crawls.start("articles", "-s", "DENOISE_EXTRACTOR=resiliparse")
-    process.wait(timeout=120)
-    log = (crawls.folder / "crawl.log").read_text()
-    assert "pip install 'denoise-crawler[resiliparse]'" in log
-    assert "Crawled" not in log
 
 
 def test_the_clean_command_takes_an_extractor(tmp_path: Path) -> None:

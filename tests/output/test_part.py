@@ -10,9 +10,9 @@ from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import PartError
-from denoise_crawler.methods.node_type.method import annotate
-from denoise_crawler.output.annotated import annotated_html
+from denoise_crawler.methods.node_type import annotate
 from denoise_crawler.output.clean_text import MAX_NOISE_SHARE, clean_text, find_part, noise_outside_part
+from denoise_crawler.output.painted import annotated_html
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
 

@@ -16,7 +16,7 @@ from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import LowConfidenceError
-from denoise_crawler.evaluation.gold import tokens
+from denoise_crawler.evaluation import tokens
 from denoise_crawler.methods import METHODS, Judgement, Method, MethodChoice
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.clean_text import clean_text, clean_texts, count_characters, noise_ratio

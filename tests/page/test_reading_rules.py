@@ -163,3 +163,19 @@ def test_of_a_page_that_is_a_script_the_declared_article_is_the_text(form: str, 
     assert (page.method, page.confidence) == ("fusion+json_ld", None)
     [page] = denoise_pages([(URL, f"<body><p>{STORY * 4}</p>{data}")], writing=Writing(form))
     assert page.method == "fusion"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<p>Run <code style="white-space: pre">def f():\n    return 1</code> now.</p>',
+         ["Run", "def f():", "    return 1", "now."]),
+        ('<div style="margin:0;white-space:pre">a:\n  - b<br>  - c</div>', ["a:", "  - b", "  - c"]),
+        ('<pre><code style="white-space:pre">a\n  b</code></pre>', ["a", "  b"]),
+        ('<p style="white-space: pre-wrap">One\n  sentence.</p>', ["One sentence."]),
+        ('<div style="white-space:pre"><h2>A</h2>\n<p>one\n two</p></div>', ["A", "one two"]),
+        ('<table><tr><td style="white-space:pre">a\n b<td>c</table>', ["a b\tc"]),
+    ],
+)  # fmt: skip
+def test_a_style_that_keeps_lines_makes_code_of_text_and_of_nothing_else(html: str, text: list[str]) -> None:
+    assert lines(html) == text

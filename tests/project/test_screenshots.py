@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.evaluation.gold import GoldPage, read_gold
+from denoise_crawler.evaluation import GoldPage, read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.page import Page

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from denoise_crawler.commands.page_command import run
-from denoise_crawler.evaluation.gold import corpus_folder, read_gold
+from denoise_crawler.evaluation import corpus_folder, read_gold
 from tests.conftest import ROOT
 from tests.scrapy_process import denoise
 

@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 
-from denoise_crawler.spiders.msn_news import article_id
-from examples.demo_site.articles import articles
-from examples.demo_site.server import DemoServer
 from tests import loopback
 from tests.loopback import HTML, Answer
 
@@ -152,36 +149,3 @@ def test_a_bad_argument_ends_the_command_with_one_clear_line(
     assert message in ended.log
     assert len(ended.log.splitlines()) == 1
     assert ended.exit_status == 1
-
-
-@pytest.fixture
-def demo() -> Iterator[DemoServer]:
-    with DemoServer() as server:
-        yield server
-
-
-def test_the_demos_articles_are_found_from_its_front_page_and_read_as_detail(
-    demo: DemoServer, tmp_path: Path
-) -> None:
-    template = demo.url + "/content/view/v2/Detail/{locale}/{id}"
-    ended = crawl(tmp_path, "msn_news", start_url=demo.url, detail_url=template)
-    assert {article.id for article in articles()} <= {article_id(item["url"]) for item in ended.items}
-    assert repeated([path for _, path in demo.requests]) == []
-    assert ended.errors == []
-
-
-@pytest.mark.parametrize("start", ["/", "/rss/en-us"])
-def test_the_demo_in_html_mode_yields_as_many_articles_as_wanted(
-    start: str, demo: DemoServer, tmp_path: Path
-) -> None:
-    ended = crawl(tmp_path, "msn_news", start_url=demo.url + start, detail_url="", max_pages=12)
-    known = {article.id for article in articles()} | {"CC1sh01", "CC1sh02", "CC1sh03"}
-    assert len(ended.items) == 12
-    assert {article_id(item["url"]) for item in ended.items} <= known
-    assert {item["source"] for item in ended.items} == {"html"}
-
-
-def test_any_page_of_the_demo_is_an_item_of_the_site_spider(demo: DemoServer, tmp_path: Path) -> None:
-    ended = crawl(tmp_path, "site", start_url=demo.url, max_pages=20, deny="/zh-cn")
-    assert len(ended.items) == 20
-    assert "zh-cn" not in str(ended.paths)

@@ -113,6 +113,13 @@ class Evidence:
             return np.zeros(len(self.blocks), bool)
         return standing.texts >= EVERYWHERE_SHARE * standing.pages
 
+    def links_around(self, block: int) -> float:
+        """Return the share of characters in links, of the element above that of a block."""
+        blocks, around = self.blocks, self.blocks.around
+        above = max(int(around.parents[blocks.elements[block]]), 0)
+        inside = slice(int(around.first[above]), int(around.last[above]))
+        return float(blocks.linked[inside].sum() / max(blocks.characters[inside].sum(), 1.0))
+
     def knowing(self, standing: Standing | None) -> Evidence:
         """Return the same evidence with what the site says."""
         if standing is None and self.standing is None:

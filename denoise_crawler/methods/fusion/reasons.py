@@ -19,7 +19,7 @@ from denoise_crawler.page.declarations import FIELDS
 from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Flags, Standing
+    from denoise_crawler.kernel.columns import Flags, Standing
     from denoise_crawler.methods.fusion.features import Evidence, Look
 
 MAX_TOPICS = 3
@@ -269,15 +269,9 @@ _PLACE_NAMES = {
 
 
 def _links(case: Case) -> str:
-    blocks, elements = case.evidence.blocks, case.evidence.blocks.around
-    parent = max(int(elements.parents[case.element]), 0)
-    first, last = int(elements.first[parent]), int(elements.last[parent])
-    own, around = _link_share(blocks, case.block, case.block + 1), _link_share(blocks, first, last)
-    return f"{own:.0%} links, {around:.0%} around it"
-
-
-def _link_share(blocks: Blocks, first: int, last: int) -> float:
-    return float(blocks.linked[first:last].sum() / max(blocks.characters[first:last].sum(), 1.0))
+    blocks = case.evidence.blocks
+    own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
+    return f"{own:.0%} links, {case.evidence.links_around(case.block):.0%} around it"
 
 
 _SITE_WORDINGS: dict[str, Callable[[Case, Standing], str]] = {

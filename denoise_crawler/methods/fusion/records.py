@@ -137,8 +137,7 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
 
 def _is_card(evidence: Evidence, block: int) -> bool:
     """Return True if a price stands in a link, or in an element whose other text is mostly links."""
-    blocks, shares = evidence.blocks, evidence.sums.link_shares
-    return bool(blocks.linked[block]) or float(shares[evidence.parent(block)]) > _CARD_LINKS
+    return bool(evidence.blocks.linked[block]) or evidence.links_around(block) > _CARD_LINKS
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:

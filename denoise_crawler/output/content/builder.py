@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from denoise_crawler.output.clean_text import WordJoiner, text_of
 from denoise_crawler.output.content.blocks import (
     Block,
     Footnote,
@@ -28,6 +29,7 @@ from denoise_crawler.output.content.code import is_code
 from denoise_crawler.output.content.elements import Gathering, OpenElement, begin_element
 from denoise_crawler.output.content.footnotes import without_label, without_number
 from denoise_crawler.output.content.formulas import Place, formulas_of
+from denoise_crawler.output.content.latex import loads_math, with_formulas
 from denoise_crawler.output.content.links import Links, is_control, is_permalink, is_share_link
 from denoise_crawler.output.content.pictures import (
     PICTURES,
@@ -38,8 +40,6 @@ from denoise_crawler.output.content.pictures import (
     picture_without_scripts,
 )
 from denoise_crawler.output.content.posts import quote_controls
-from denoise_crawler.output.content.tex_in_text import loads_math, with_formulas
-from denoise_crawler.output.inline import WordJoiner, text_of
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of

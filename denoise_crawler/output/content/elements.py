@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from denoise_crawler.output.clean_text import preformatted_text
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
@@ -41,7 +42,6 @@ from denoise_crawler.output.content.nested import (
 )
 from denoise_crawler.output.content.pictures import EMBEDS, Belonging, embed_of
 from denoise_crawler.output.content.posts import Posts
-from denoise_crawler.output.inline import preformatted_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import is_data_table
 from denoise_crawler.records import FoundRecord

@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Formula, Text, hinted
-from denoise_crawler.output.content.mathml import latex_of_math, math_of_chtml, readable_math
+from denoise_crawler import kernel
+from denoise_crawler.output.content.blocks import Formula, Text
+from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
@@ -78,7 +79,6 @@ def _length(texts: list[str]) -> int:
     return len(run) + (gap and bool(run) and not run[-1].isspace())
 
 
-MAX_LATEX_CHARACTERS = 10_000
 _MARKED = re.compile(
     r"(?:^|\s)(?:katex|katex-display|katex--inline|katex--display|MathJax|MathJax_Display|MathJax_SVG|MathJax_CHTML"
     r"|MathJax_SVG_Display|MathJax_Preview|mwe-math-element|hurmet-tex|math-inline|math-block|math-display)(?:\s|$)"
@@ -127,9 +127,9 @@ def formulas_of(page: Page) -> Formulas:
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
     """
-    found = Formulas()
+    on_page = Formulas()
     if page.tree is None:
-        return found
+        return on_page
     nodes, used, end = page.nodes, set[object](), 0
     candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)
     blocks: list[int] = []
@@ -144,19 +144,20 @@ def formulas_of(page: Page) -> Formulas:
         element = nodes.elements[index]
         formula = _formula_in(tag, element, used)
         if formula is not None or _is_second_copy(element):
-            found.elements[index] = formula
+            on_page.elements[index] = formula
             end = nodes.ends[index]
     scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
-    found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
-    return found
+    on_page.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
+    return on_page
 
 
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
     tags, elements = nodes.tags, nodes.elements
+    core = None if nodes.compiled is None else kernel.reader
     return [
         index
-        for index in hinted(nodes, compiled_hints)
+        for index in (range(len(nodes)) if core is None else compiled_hints(core).find(nodes.compiled))
         if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
     ]
 
@@ -223,7 +224,7 @@ def _is_display(element: _Element, math: _Element | None) -> bool:
 
 
 def _is_second_copy(element: _Element) -> bool:
-    """Tell whether an element is MathJax's preview of a formula that follows."""
+    """Return True if an element is MathJax's preview of a formula that follows."""
     following = element.getnext() if "MathJax_Preview" in element.get("class", "") else None
     if following is None or not isinstance(following.tag, str):
         return False
@@ -246,7 +247,7 @@ def _latex_of_picture(picture: _Element) -> str:
 
 
 def _is_small(picture: _Element) -> bool:
-    """Tell whether a picture is as high as a formula in a line, or is set to stand in one."""
+    """Return True if a picture is as high as a formula in a line, or is set to stand in one."""
     height = picture.get("height", "").strip().removesuffix("px")
     if height.isascii() and height.isdecimal() and len(height) < 4:
         return int(height) <= MAX_FORMULA_HEIGHT
@@ -254,7 +255,7 @@ def _is_small(picture: _Element) -> bool:
 
 
 def _reads_as_formula(text: str) -> bool:
-    """Tell whether the text of a picture is LaTeX, or an equation of letters and numbers."""
+    """Return True if the text of a picture is LaTeX, or an equation of letters and numbers."""
     if len(text) > MAX_LATEX_CHARACTERS or _PATH.match(text):
         return False
     if _LATEX.search(text) or (len(text) > 2 and text[0] == text[-1] == "$"):

@@ -55,7 +55,7 @@ def safe_url(address: str) -> str:
 
 
 def is_share_link(address: str) -> bool:
-    """Tell whether a link posts the page somewhere.
+    """Return True if a link posts the page somewhere.
 
     Example:
         >>> is_share_link("https://twitter.com/intent/tweet?url=x"), is_share_link("https://twitter.com/a")
@@ -65,7 +65,7 @@ def is_share_link(address: str) -> bool:
 
 
 def is_permalink(nodes: Nodes, link: int, *, in_heading: bool = False) -> bool:
-    """Tell whether a link with a fragment only leads to the place where it stands, under a sign or no text."""
+    """Return True if a link with a fragment only leads to the place where it stands, under a sign or no text."""
     element = nodes.elements[link]
     address = element.get("href", "").strip()
     if "#" not in address:
@@ -80,7 +80,7 @@ def is_permalink(nodes: Nodes, link: int, *, in_heading: bool = False) -> bool:
 
 
 def is_control(nodes: Nodes, index: int) -> bool:
-    """Tell whether an element of a heading is a link in brackets, as "[edit]"."""
+    """Return True if an element of a heading is a link in brackets, as "[edit]"."""
     end = nodes.ends[index]
     if "a" not in nodes.tags[index:end] or end - index > _MAX_CONTROL_NODES:
         return False

@@ -210,7 +210,7 @@ _NORM, _BAR = re.compile(r"\\\|"), re.compile(r"(?<!\\)\|")
 
 
 def fits_pipes(table: Table) -> bool:
-    """Tell whether each cell of a table holds only lines, which a pipe table can hold."""
+    """Return True if each cell of a table holds only lines, which a pipe table can hold."""
     return all(isinstance(block, _IN_PIPES) for row in table.rows for cell in row for block in cell.content)
 
 

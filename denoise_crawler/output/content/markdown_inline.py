@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[\s<>\[\]\\`|\"\x00-\x20\x7f]")
 _PARENTHESES, _BALANCED = re.compile(r"[()]"), re.compile(r"\([^()]*\)")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _TAG = re.compile(r"<(?=[a-zA-Z/!?])")
-_LINK_IN_LATEX = re.compile(r"\](?=[(\[:])")
+_LINK_IN_LATEX = re.compile(r"\] ?(?=[(\[:])")
 _DOLLARS = re.compile(r"(?<!\\)\$([^$]*)(?<!\\)\$")
 _BLOCK_START = re.compile(r"[-+*#>~`=|:]|\d+[.)]")
 
@@ -68,7 +68,7 @@ def render_lines(content: Sequence[Inline]) -> list[str]:
 
 
 def has_dollars(contents: Sequence[Sequence[Inline]]) -> bool:
-    """Tell whether a dollar sign in the texts might be read as one end of a formula: there is a second one."""
+    """Return True if a dollar sign in the texts might be read as one end of a formula: there is a second one."""
     signs = formulas = 0
     for content in contents:
         for piece in content:
@@ -117,8 +117,8 @@ def _target(link: str) -> str:
     return link if not link or link.startswith("[") else f"({link_destination(link)})"
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found.group().encode())
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match.group().encode())
 
 
 def picture_markup(picture: Picture) -> str:
@@ -135,7 +135,9 @@ def safe_latex(latex: str) -> str:
         a< b - c | \text{if \(x\)}
     """
     line = " ".join(_COMMENT.sub("", latex).split())
-    line = _LINK_IN_LATEX.sub("] ", _TAG.sub("< ", line))
+    line = _TAG.sub("< ", line)
+    if _LINK_IN_LATEX.search(line):  # some readers see a link behind a space, too: it gets no scheme
+        line = _LINK_IN_LATEX.sub("] ", line).replace(":", " :")
     line = _DOLLARS.sub(r"\\(\1\\)", line)
     line = re.sub(r"(?<!\\)\$", r"\\$", line)
     return f"{{}}{line}" if _BLOCK_START.match(line) else line
@@ -161,7 +163,7 @@ def _run(piece: Inline) -> _Run:
 
 
 def _has_link_marks(runs: Sequence[_Run]) -> bool:
-    r"""Tell whether brackets of a line could make a link. Others stay: some readers see a formula in ``\[``."""
+    r"""Return True if brackets of a line could make a link. Others stay: some readers see a formula in ``\[``."""
     text = "".join(run.text for run in runs)
     return any(mark in text for mark in _LINK_MARKS)
 
@@ -234,7 +236,7 @@ def _code(text: str) -> str:
 
 
 def _may_open(text: str, last: str) -> bool:
-    """Tell whether asterisks between ``last`` and ``text`` open emphasis (6.2: are left-flanking)."""
+    """Return True if asterisks between ``last`` and ``text`` open emphasis (6.2: are left-flanking)."""
     return last != "*" and (not _is_punctuation(text[0], "PS") or last in ("", " ") or _is_punctuation(last, "P"))
 
 

@@ -45,9 +45,9 @@ def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
     if is_decoration(element):
         return None
     for address in _addresses(element):
-        if address and (found := safe_url(page.absolute(address))):
+        if address and (source := safe_url(page.absolute(address))):
             alternative = collapse_spaces(element.get("alt", ""))
-            return Picture(found, alternative, "" if _file_name(link) == _file_name(found) else link)
+            return Picture(source, alternative, "" if _file_name(link) == _file_name(source) else link)
     return None
 
 
@@ -60,7 +60,7 @@ def picture_without_scripts(element: _Element) -> _Element | None:
 
 
 def is_decoration(element: _Element) -> bool:
-    """Tell whether a picture is a logo, an avatar, an icon or a tracker, by its size, names and address."""
+    """Return True if a picture is a logo, an avatar, an icon or a tracker, by its size, names and address."""
     sizes = [_size(element, name) for name in ("width", "height")]
     if any(size is not None and size <= 2 for size in sizes):
         return True
@@ -73,7 +73,7 @@ def is_decoration(element: _Element) -> bool:
 
 
 def is_picture(address: str) -> bool:
-    """Tell whether an address is that of a picture."""
+    """Return True if an address is that of a picture."""
     return _PICTURE.search(re.split("[?#]", address, maxsplit=1)[0]) is not None
 
 
@@ -93,8 +93,8 @@ def _file_name(address: str) -> str:
 
 
 def _size(element: _Element, name: str) -> int | None:
-    found = _NUMBER.fullmatch(element.get(name, "")[:20])
-    return int(found.group(1)) if found else None
+    match = _NUMBER.fullmatch(element.get(name, "")[:20])
+    return int(match.group(1)) if match else None
 
 
 def _addresses(element: _Element) -> Iterator[str]:
@@ -185,7 +185,7 @@ def embed_of(page: Page, element: _Element) -> Embed | None:
 
 
 def is_embedded(address: str) -> bool:
-    """Tell whether an address is of a host whose videos and posts are content of other pages."""
+    """Return True if an address is of a host whose videos and posts are content of other pages."""
     return _HOSTS.match(address) is not None
 
 
@@ -223,7 +223,7 @@ class Belonging:
         self._kept: list[int] = []  # the same of those kept
 
     def __call__(self, index: int) -> bool:
-        """Tell whether node ``index`` belongs to the kept content."""
+        """Return True if node ``index`` belongs to the kept content."""
         if self._noise is None:
             return True
         if not self.stays(index):
@@ -243,7 +243,7 @@ class Belonging:
         return kept > 0 and kept >= least * (self._until[end] - self._until[around])
 
     def stays(self, index: int) -> bool:
-        """Tell whether node ``index`` neither is noise nor stands in it."""
+        """Return True if node ``index`` neither is noise nor stands in it."""
         if self._noise is not None and not self._gone:
             self._gone = inherit(self._noise, self._nodes.ends)
         return self._noise is None or not self._gone[index]

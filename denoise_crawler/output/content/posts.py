@@ -32,18 +32,18 @@ def quote_controls(page: Page) -> frozenset[int]:
     """
     nodes = page.nodes
     ends: dict[str, list[int]] = defaultdict(list)
-    found: set[int] = set()
+    controls: set[int] = set()
     for index, tag in enumerate(nodes.tags):
         if tag == "blockquote" and (line := _last_line(nodes, index)) > index:
             text = "".join("".join(nodes.texts[line : nodes.ends[line]]).split())
             if 0 < len(text) <= _MOST_CHARACTERS:
                 ends[text].append(line)
                 if _is_control(nodes, line):
-                    found.add(line)
+                    controls.add(line)
     for lines in ends.values():
         if len(set(lines)) >= _OFTEN:
-            found.update(lines)
-    return frozenset(found)
+            controls.update(lines)
+    return frozenset(controls)
 
 
 def _last_line(nodes: Nodes, quote: int) -> int:
@@ -137,7 +137,7 @@ def _head(post: FoundRecord) -> Iterator[Block]:
 
 
 def _is_said_in_text(page: Page, post: FoundRecord, until: Sequence[int]) -> bool:
-    """Tell whether user and time stand in the line that is the post's text."""
+    """Return True if user and time stand in the line that is the post's text."""
     lines = {block_around(page.nodes, index) for index in post.said}
     size = sum(page.characters[index] for index in post.said)
     text = until[post.inside.stop] - until[post.inside.start]

@@ -10,7 +10,7 @@ from lxml import etree
 
 from denoise_crawler import kernel
 from denoise_crawler.output.content.blocks import Code, Formula, Paragraph
-from denoise_crawler.output.content.mathml import MAX_DRAWN_ELEMENTS, math_of_chtml, readable_math
+from denoise_crawler.output.content.latex import MAX_DRAWN_ELEMENTS, math_of_chtml, readable_math
 from denoise_crawler.output.writing import write_content
 from denoise_crawler.page import Page
 from denoise_crawler.page.page import self_description_of
@@ -105,7 +105,7 @@ def test_mathml_without_its_latex_is_converted() -> None:
 def test_mathml_without_its_latex_is_its_characters_where_no_converter_is_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("denoise_crawler.output.content.mathml._converters", [None])
+    monkeypatch.setattr("denoise_crawler.output.content.latex._converters", [None])
     assert written(f"<p>So {MATHML.format('')}.") == "So a + 2 ."
     assert written(f"<p>So {MATHML.format('')}.", "text") == "So a + 2 ."
 
