@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.evaluation.gold import read_gold
+from denoise_crawler.evaluation import read_gold
 from denoise_crawler.kernel.names import LONGEST_NAMES, words_of
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
