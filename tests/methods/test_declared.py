@@ -13,7 +13,7 @@ from denoise_crawler import Denoiser, denoise_pages
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.declared import DECLARED, body_columns, declared_of, linked_data_of
+from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
 from denoise_crawler.methods.fusion.features import Evidence, Words, page_names
 from denoise_crawler.methods.fusion.page_type import CUT_SHIFTS, page_type_of
 from denoise_crawler.methods.fusion.reasons import Case
@@ -138,8 +138,7 @@ def test_json_that_is_cut_off_or_has_line_breaks_in_it_is_read_as_far_as_it_goes
 @pytest.mark.parametrize("data", ["", "{", declared("A teaser."), declared(" ".join(STORY))[:90]])
 def test_a_page_that_declares_no_whole_text_says_nothing(data: str) -> None:
     one = page(data)
-    columns = body_columns(linked_data_of(one).body, blocks_of(one))
-    assert columns["in body declared"].tolist() == [-1.0]
+    assert declared_of(one)[DECLARED.index("in body declared")].tolist() == [-1.0]
 
 
 def test_blocks_are_told_whether_they_stand_in_the_declared_text_and_what_comes_after_it() -> None:
@@ -147,17 +146,16 @@ def test_blocks_are_told_whether_they_stand_in_the_declared_text_and_what_comes_
         f"<p>{text}</p>" for text in ["Menu", *STORY[:2], "Read also: weed prices", *STORY[2:], "Another story"]
     )
     one = page(declared("\n\n".join(STORY)), html)
-    columns = body_columns(linked_data_of(one).body, blocks_of(one))
-    assert columns["in body declared"].tolist() == [0, 1, 1, 0, 1, 1, 0, 0]
-    assert columns["blocks to end declared"].tolist() == [-5, -4, -3, -2, -1, 0, 1, 2]
+    inside, to_end = (
+        declared_of(one)[DECLARED.index(name)] for name in ("in body declared", "blocks to end declared")
+    )
+    assert inside.tolist() == [0, 1, 1, 0, 1, 1, 0, 0]
+    assert to_end.tolist() == [-5, -4, -3, -2, -1, 0, 1, 2]
 
 
 @given(data=st.text())
 def test_no_linked_data_raises(data: str) -> None:
-    one = page(data)
-    assert all(
-        np.isfinite(column).all() for column in body_columns(linked_data_of(one).body, blocks_of(one)).values()
-    )
+    assert np.isfinite(declared_of(page(data))).all()
 
 
 DECLARED_STORY = "The harbour was empty at dawn and all boats had left it for the fishing grounds in the north."

@@ -99,13 +99,8 @@ def feature_tree(nodes: int) -> bytes:
 
 def fusion_page(paths: int, blocks: int) -> list[Any]:
     columns = [numbers(range(paths)), numbers(range(-1, paths - 1)), numbers([1] * paths)]
-    columns += [
-        numbers([0] * blocks),
-        numbers(range(blocks)),
-        *[numbers([1] * blocks)] * 2,
-        *[numbers([])] * 5,
-        numbers([0] * blocks),
-    ]
+    columns += [numbers([0] * blocks), numbers(range(blocks)), *[numbers([1] * blocks)] * 2]
+    columns += [numbers([0] * blocks), *[numbers([])] * 5]
     return [1, columns]
 
 

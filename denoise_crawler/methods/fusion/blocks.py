@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 
 def blocks_of(page: Page) -> Blocks:
     """Cut ``page`` into blocks."""
-    return blocks_in(page.nodes, frozenset(words_of(page.title[:LONGEST_NAMES])))
-
-
-def blocks_in(nodes: Nodes, title: frozenset[str]) -> Blocks:
-    """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
-    blocks: Blocks = kernel.active.blocks_of(nodes, title)
+    blocks: Blocks = kernel.active.blocks_of(page.nodes, frozenset(words_of(page.title[:LONGEST_NAMES])))
     return blocks
 
 

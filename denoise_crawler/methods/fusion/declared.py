@@ -32,7 +32,7 @@ from denoise_crawler.page.unseen import unseen_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Numbers
+    from denoise_crawler.kernel.columns import Blocks
 
 BODY_COLUMNS = "in body declared", "share declared", "blocks to end declared"
 _CODES = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "price", "lowPrice")
@@ -41,7 +41,7 @@ _MOST_VALUES, _LEAST_VALUE, _LONGEST_VALUE = 50, 3, 40
 _LEAST_BODY = 200  # letters and digits: less is a teaser
 _ARTICLE_BEGINNING = 48  # letters and digits of a block that are looked for
 _FAR = 60.0
-NO_BODY = np.array([[UNSAID], [UNSAID], [-_FAR]])  # of any block of a page that declares none
+_NO_BODY = np.array([[UNSAID], [UNSAID], [-_FAR]])  # of any block of a page that declares none
 
 
 class LinkedData(NamedTuple):
@@ -71,18 +71,15 @@ def linked_data_of(page: Page) -> LinkedData:
     return LinkedData(frozenset(types), body if len(body) >= _LEAST_BODY else "", long)
 
 
-def body_columns(body: str, blocks: Blocks) -> dict[str, Numbers]:
+def _body_rows(body: str, blocks: Blocks) -> NDArray[np.float64]:
     """Return by block whether it stands in the article as the page declares it, and how far from its end."""
-    count = len(blocks)
-    if not body:
-        return {name: np.full(count, value) for name, value in zip(BODY_COLUMNS, NO_BODY, strict=True)}
     beginnings = [_bare(text[: 2 * _ARTICLE_BEGINNING])[:_ARTICLE_BEGINNING] for text in blocks.texts]
     inside = np.array([bool(beginning) and beginning in body for beginning in beginnings], bool)
     long = np.flatnonzero(inside & (blocks.characters >= _ARTICLE_BEGINNING))
-    last = int(long[-1]) if len(long) else count
-    share = np.full(count, len(body) / max(float(blocks.characters.sum()), 1.0))
-    to_end = np.clip(np.arange(count) - last, -_FAR, _FAR).astype(np.float64)
-    return dict(zip(BODY_COLUMNS, (inside.astype(np.float64), share, to_end), strict=True))
+    last = int(long[-1]) if len(long) else len(blocks)
+    share = len(body) / max(float(blocks.characters.sum()), 1.0)
+    to_end = np.clip(np.arange(len(blocks)) - last, -_FAR, _FAR)
+    return np.array([inside, np.full(len(blocks), share), to_end], np.float64)
 
 
 def _bare(text: str) -> str:
@@ -107,7 +104,7 @@ def declared_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     texts, unseen, body = page.once(declared_texts_of), page.once(unseen_of), page.once(linked_data_of).body
     rows = np.empty((len(DECLARED), 1 if not (texts or unseen or body) else len(blocks)), np.float32)
-    rows[:_FIRST_FIELD] = list(body_columns(body, blocks).values()) if body else NO_BODY
+    rows[:_FIRST_FIELD] = _body_rows(body, blocks) if body else _NO_BODY
     rows[_FIRST_FIELD : _ROWS + 1] = UNSAID
     rows[_ROWS + 1 :] = 0.0
     if texts and len(blocks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,7 +17,7 @@ from denoise_crawler.page import MAX_ELEMENTS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Hashes, Indices, Numbers
+    from denoise_crawler.kernel.columns import Blocks, Hashes, Numbers
 
 
 def distinct(hashes: Hashes) -> Hashes:
@@ -109,8 +110,9 @@ class Copies:
 
 _FORMAT = VersionedFormat(b"FSE\x04", "site evidence", EvidenceFormatError)
 
-_COLUMNS = 13
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
+_COLUMNS = tuple(field.name for field in fields(Sketch))[1:]
+_HASHES = frozenset({"paths", "texts", "shapes", "masked", "links", "styles"})
 
 
 class _Record(msgspec.Struct, array_like=True):
@@ -120,7 +122,7 @@ class _Record(msgspec.Struct, array_like=True):
 
 def encode(sketches: Sequence[Sketch]) -> bytes:
     """Write ``sketches``, which come in the order of their keys."""
-    return _FORMAT.write([_Record(one.key, [_pack(column) for column in _columns(one)]) for one in sketches])
+    return _FORMAT.write([_Record(one.key, [_pack(getattr(one, name)) for name in _COLUMNS]) for one in sketches])
 
 
 def decode(data: bytes) -> list[Sketch]:
@@ -128,35 +130,11 @@ def decode(data: bytes) -> list[Sketch]:
     return _FORMAT.read(data, list[_Record], lambda records: [_sketch(record) for record in records])
 
 
-def _columns(one: Sketch) -> list[NDArray[Any]]:
-    of_paths: list[NDArray[Any]] = [one.paths, one.parents, one.elements]
-    of_styles: list[NDArray[Any]] = [one.styles, one.style_tokens, one.style_scores]
-    of_blocks: list[NDArray[Any]] = [one.homes, one.texts, one.characters, one.linked, one.masked, one.links]
-    return [*of_paths, *of_blocks, *of_styles, one.shapes]
-
-
 def _sketch(record: _Record) -> Sketch:
-    columns = record.columns
-    if len(columns) != _COLUMNS or not 0 <= record.key < 1 << 64:
+    if len(record.columns) != len(_COLUMNS) or not 0 <= record.key < 1 << 64:
         raise ValueError("a page that does not fit together")
-    paths, parents, elements, homes, texts, characters, linked, masked, links, *of_styles = columns
-    styles, style_tokens, style_scores, shapes = of_styles
-    one = Sketch(
-        key=record.key,
-        paths=_hashes(paths),
-        parents=_numbers(parents),
-        elements=_numbers(elements),
-        homes=_numbers(homes),
-        texts=_hashes(texts),
-        characters=_numbers(characters),
-        linked=_numbers(linked),
-        shapes=_hashes(shapes),
-        masked=_hashes(masked),
-        links=_hashes(links),
-        styles=_hashes(styles),
-        style_tokens=_numbers(style_tokens),
-        style_scores=_numbers(style_scores),
-    )
+    columns = zip(_COLUMNS, record.columns, strict=True)
+    one = Sketch(record.key, **{name: _unpack(data, is_hash=name in _HASHES) for name, data in columns})
     _check(one)
     return one
 
@@ -181,8 +159,8 @@ def _check(one: Sketch) -> None:
         raise ValueError("a page with negative counts")
     if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
         raise ValueError("a page with scores that no page has")
-    if (one.styles[1:] <= one.styles[:-1]).any():
-        raise ValueError("a page whose styles are not in order")
+    if any((hashes[1:] <= hashes[:-1]).any() for hashes in (one.masked, one.links, one.styles)):
+        raise ValueError("a page whose texts, links or styles are not in order")
 
 
 def _pack(numbers: NDArray[Any]) -> bytes:
@@ -190,9 +168,5 @@ def _pack(numbers: NDArray[Any]) -> bytes:
     return bytes(np.clip(numbers, np.iinfo(kind).min, np.iinfo(kind).max).astype(kind).tobytes())
 
 
-def _hashes(data: bytes) -> Hashes:
-    return np.frombuffer(data, "<u4").astype(np.uint32)
-
-
-def _numbers(data: bytes) -> Indices:
-    return np.frombuffer(data, "<i4").astype(np.int64)
+def _unpack(data: bytes, *, is_hash: bool) -> NDArray[Any]:
+    return np.frombuffer(data, "<u4").astype(np.uint32) if is_hash else np.frombuffer(data, "<i4").astype(np.int64)
