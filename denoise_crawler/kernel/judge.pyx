@@ -21,11 +21,6 @@ from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, S
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
     void* PyUnicode_1BYTE_DATA(object text)
-    int PyUnicode_KIND(object text)
-    void* PyUnicode_DATA(object text)
-    uint32_t PyUnicode_READ(int kind, const void* data, Py_ssize_t index) nogil
-    uint32_t Py_UNICODE_TOLOWER(uint32_t letter) nogil
-    bint Py_UNICODE_ISALNUM(uint32_t letter) nogil
 
 cdef double UNSAID = shared.UNSAID
 cdef double HUNDREDTHS = shared.HUNDREDTHS
@@ -837,23 +832,7 @@ cdef class Runs:
 
 
 def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kinds, int64_t aside):
-    """Return how blocks agree with declared texts.
-
-    A run of three words may reach from one block into the next; a text of one or two words is found where one
-    block or two hold it alone.
-
-    Args:
-        blocks: The blocks of the page.
-        texts: What it declares.
-        fields: The field of each text.
-        kinds: How many fields there are.
-        aside: The fields that say nothing of rows, a bit for each.
-
-    Returns:
-        By field the share of each block's words that stand in it, then by field the share of its runs that the
-        page shows, then the share of the rows of the list around the block that are declared.
-
-    """
+    """Return how blocks agree with declared texts."""
     cdef Page page = Page(blocks)
     cdef const uint64_t[::1] words, said
     cdef const int64_t[::1] bounds, ends
@@ -954,145 +933,6 @@ cdef int fill_declared_rows(
 
 # --- the title among the blocks: words that texts have in common
 
-cdef enum:
-    SLOT_BITS = 11
-    SLOTS = 1 << SLOT_BITS
-    LONGEST = 1000  # letters: a set of the words of such a text has room in the slots
-    LONGEST_BEGINNING = 64
-    SIGMA = 0x3A3  # what it becomes in small letters depends on its place
-    DOTTED_I = 0x130  # becomes two letters
-
-cdef unsigned char[256] SMALL, IN_WORD  # by letter of Latin-1: its small letter; the same, or 0 if no word has it
-for _letter in range(256):
-    SMALL[_letter] = <unsigned char>Py_UNICODE_TOLOWER(_letter)
-    IN_WORD[_letter] = SMALL[_letter] if _letter == 95 or Py_UNICODE_ISALNUM(SMALL[_letter]) else 0
-
-
-cdef inline uint32_t small(uint32_t letter) noexcept nogil:
-    return SMALL[letter] if letter < 256 else Py_UNICODE_TOLOWER(letter)
-
-
-cdef bint is_plain(str text) noexcept:
-    """Return True if each letter of a text has one small letter, whatever stands beside it."""
-    cdef int kind = PyUnicode_KIND(text)
-    cdef const void* letters = PyUnicode_DATA(text)
-    cdef Py_ssize_t index
-    cdef uint32_t letter
-    if kind > 1:
-        for index in range(len(text)):
-            letter = PyUnicode_READ(kind, letters, index)
-            if letter == SIGMA or letter == DOTTED_I:
-                return False
-    return True
-
-
-cdef class WordSets:
-    """Compares the words of texts with those of one title; ``wanted`` are the words of the title.
-
-    Words are pairs of letters, or what ``\\w+`` finds.
-    """
-
-    cdef uint64_t[SLOTS] title, text  # keys of words, at their slot or behind it
-    cdef uint32_t[SLOTS] in_title, in_text  # whether a place is taken: by the text with this number
-    cdef frozenset wanted
-    cdef bint pairs
-
-    def __cinit__(self, wanted not None, bint pairs):
-        cdef Py_ssize_t place
-        cdef bytes encoded
-        cdef uint64_t word
-        self.wanted, self.pairs = frozenset(wanted), pairs
-        if len(self.wanted) > LONGEST:
-            raise ValueError("the title has too many words")
-        for one in self.wanted:
-            if pairs:
-                word = pair_key(ord(one[0]), ord(one[1]))
-            else:
-                encoded = one.encode("utf-32-le", "surrogatepass")
-                word = hash_bytes(encoded, len(encoded))
-            place = self.slot(self.title, self.in_title, 1, word)
-            self.title[place], self.in_title[place] = word, 1
-
-    cdef int compare(self, Page page, double least, double most, words, double[::1] found) except -1:
-        """Fill by text 2·|A ∩ B| / (|A| + |B|) over the words of text and title.
-
-        Texts of ``least`` characters or less, and those of more than ``most``, are left out. ``words`` returns the
-        distinct words of a text; it is called for those whose small letters are not plain.
-        """
-        cdef Py_ssize_t index, common, count
-        cdef str text
-        for index in range(page.count):
-            if not least < page.characters[index] <= most:
-                continue
-            text = page.contents[index]
-            common = 0
-            if len(text) > LONGEST or not is_plain(text):
-                own = words(text)
-                count, common = len(own), len(self.wanted.intersection(own))
-            elif self.pairs:
-                count = self.count_pairs(text, <uint32_t>(index + 1), &common)
-            else:
-                count = self.count_words(text, <uint32_t>(index + 1), &common)
-            if common:
-                found[index] = <double>(2 * common) / <double>(count + len(self.wanted))
-        return 0
-
-    cdef Py_ssize_t count_words(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
-        """Return how many distinct words a text has; ``common`` is how many of these the title has."""
-        cdef int kind = PyUnicode_KIND(text)
-        cdef const void* letters = PyUnicode_DATA(text)
-        cdef uint32_t[LONGEST] word
-        cdef Py_ssize_t index, size = 0, count = 0, length = len(text)
-        cdef uint32_t letter
-        for index in range(length + 1):
-            letter = PyUnicode_READ(kind, letters, index) if index < length else 0
-            if letter < 256:
-                letter = IN_WORD[letter]
-            else:
-                letter = Py_UNICODE_TOLOWER(letter)
-                letter = letter if Py_UNICODE_ISALNUM(letter) else 0
-            if letter:
-                word[size] = letter
-                size += 1
-            elif size:
-                count += self.is_new(hash_bytes(<const unsigned char*>word, 4 * size), number, common)
-                size = 0
-        return count
-
-    cdef Py_ssize_t count_pairs(self, str text, uint32_t number, Py_ssize_t* common) noexcept:
-        """Do the same for pairs of letters."""
-        cdef int kind = PyUnicode_KIND(text)
-        cdef const void* letters = PyUnicode_DATA(text)
-        cdef Py_ssize_t index, count = 0
-        cdef uint32_t letter, before = 0
-        for index in range(len(text)):
-            letter = small(PyUnicode_READ(kind, letters, index))
-            if index:
-                count += self.is_new(pair_key(before, letter), number, common)
-            before = letter
-        return count
-
-    cdef bint is_new(self, uint64_t key, uint32_t number, Py_ssize_t* common) noexcept:
-        """Return True if a word is the first of its kind in the text with this ``number``; count it if it is common."""
-        cdef Py_ssize_t place = self.slot(self.text, self.in_text, number, key)
-        if self.in_text[place] == number:
-            return False
-        self.text[place], self.in_text[place] = key, number
-        common[0] += self.in_title[self.slot(self.title, self.in_title, 1, key)]
-        return True
-
-    cdef Py_ssize_t slot(self, uint64_t* keys, uint32_t* taken, uint32_t number, uint64_t key) noexcept:
-        """Return the place of a key among those of one ``number``, or the free one where it belongs."""
-        cdef Py_ssize_t place = slot_of(key, SLOT_BITS)
-        while taken[place] == number and keys[place] != key:
-            place = (place + 1) & (SLOTS - 1)
-        return place
-
-
-cdef inline uint64_t pair_key(uint32_t one, uint32_t other) noexcept nogil:
-    return (<uint64_t>one << 32) | other
-
-
 cdef Py_ssize_t TITLE_CHARACTERS = shared.TITLE_CHARACTERS, BEGINNING = shared.BEGINNING
 cdef double LEAST_TITLE = shared.LEAST_TITLE  # what a block that is the title has more of
 cdef enum:
@@ -1107,15 +947,22 @@ def headline_of(str title not None, blocks):
     as long as the title.
     """
     cdef Page page = Page(blocks)
-    cdef Py_ssize_t index, best = -1
-    cdef double chance, most = LEAST_TITLE
+    cdef Py_ssize_t index, common, best = -1
+    cdef double chance, most = LEAST_TITLE, longest
     cdef int64_t heading = shared.H1
+    cdef tuple own
     title = title[:TITLE_CHARACTERS]
+    longest = 2.0 * len(title) + 10.0
     words = naming.letter_pairs if naming.IDEOGRAPH.search(title) else naming.title_words
     overlaps, headings = np.zeros(page.count), np.zeros(page.count)
     cdef double[::1] overlap = overlaps, first_heading = headings
-    if wanted := words(title):
-        WordSets(wanted, words is naming.letter_pairs).compare(page, LETTERS, 2.0 * len(title) + 10.0, words, overlap)
+    wanted = frozenset(words(title))
+    for index in range(page.count if wanted else 0):
+        if LETTERS < page.characters[index] <= longest:
+            own = words(page.contents[index])
+            common = len(wanted.intersection(own))
+            if common:
+                overlap[index] = 2 * common / <double>(len(own) + <Py_ssize_t>len(wanted))
     for index in range(page.count):
         first_heading[index] = page.tags[page.homes[index]] == heading
         chance = overlap[index] + 0.3 * first_heading[index]
@@ -1127,42 +974,10 @@ def headline_of(str title not None, blocks):
 
 def begins(str description not None, blocks):
     """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
-    cdef list texts = blocks.texts
-    cdef Py_ssize_t index, size
-    cdef uint32_t[LONGEST_BEGINNING] wanted
     cdef str text, beginning = description[:BEGINNING].lower()
-    found = np.full(len(texts), UNSAID)
-    cdef double[::1] holding = found
-    size = len(beginning)
-    if 2 * size < BEGINNING or size > LONGEST_BEGINNING:
-        return found
-    for index in range(size):
-        wanted[index] = ord(beginning[index])
-    for index in range(len(texts)):
-        text = texts[index]
-        if len(text) < size:
-            holding[index] = 0.0
-        elif is_plain(text):
-            holding[index] = holds(text, wanted, size)
-        else:
-            holding[index] = beginning in text.lower()
-    return found
-
-
-cdef bint holds(str text, const uint32_t* wanted, Py_ssize_t size) noexcept:
-    cdef int kind = PyUnicode_KIND(text)
-    cdef const void* letters = PyUnicode_DATA(text)
-    cdef const unsigned char* latin = <const unsigned char*>letters
-    cdef Py_ssize_t at, index, last = len(text) - size
-    for at in range(last + 1):
-        if (SMALL[latin[at]] if kind == 1 else small(PyUnicode_READ(kind, letters, at))) != wanted[0]:
-            continue
-        index = 1
-        while index < size and small(PyUnicode_READ(kind, letters, at + index)) == wanted[index]:
-            index += 1
-        if index == size:
-            return True
-    return False
+    if 2 * len(beginning) < BEGINNING:
+        return np.full(len(blocks.texts), UNSAID)
+    return np.array([beginning in text.lower() for text in blocks.texts], np.float64)
 
 
 # --- the features of blocks: what a page alone says of each
@@ -1220,21 +1035,7 @@ def page_table(
     blocks, headline, str description not None, const double[::1] named not None, const double[::1] kinds not None,
     const double[::1] units not None, const float[:, ::1] declared not None,
 ):
-    """Return what a page alone says of its blocks, by feature.
-
-    Args:
-        blocks: Its blocks.
-        headline: Which of them is its title.
-        description: Its description of itself.
-        named: By element, how much its class and id speak for content.
-        kinds: How much the page speaks for each of ``KINDS``.
-        units: By block the kind of its unit, from 1; 0 outside.
-        declared: What the page declares, by row; a number for each block, or one for all.
-
-    Returns:
-        Rows of ``PAGE``, of ``PLACES``, of ``KINDS``, of ``SAID`` and of what is declared.
-
-    """
+    """Return what a page alone says of its blocks, by feature."""
     cdef Page page = Page(blocks)
     cdef Py_ssize_t index, place, row = len(shared.PAGE), count = page.count
     cdef Py_ssize_t best = headline.best, places = len(shared.PLACES), at_place
@@ -2039,17 +1840,7 @@ cdef extern from *:
 
 
 cdef class Trees:
-    """Boosted trees: every split is tested on every row, and the leaf is the first that no failed test rules out.
-
-    That is QuickScorer (Lucchese et al., SIGIR 2015).
-
-    Args:
-        features: By tree and split, the number of the feature that it tests.
-        thresholds: What values above fail.
-        ruled_out: The leaves that a failed test rules out, one bit each.
-        leaves: The scores of each tree's leaves from left to right.
-
-    """
+    """Boosted trees: every split is tested on every row, and the leaf is the first that no failed test rules out."""
 
     cdef const int32_t[:, ::1] features
     cdef const float[:, ::1] thresholds
@@ -2165,19 +1956,7 @@ cdef int check_ranges(const int64_t[:, ::1] ranges, Py_ssize_t column, Py_ssize_
 
 
 def content_chances(const double[::1] scores not None, standing, double shift, Py_ssize_t title, bint wished):
-    """Return by block how likely it is content: by the trees, its style, what is wished and the title.
-
-    The more tokens of a style the site's other pages have, the more their mean score says. A title that is sure is
-    content as it is wished: other pages may list it, which says nothing against it.
-
-    Args:
-        scores: The log odds that the trees give.
-        standing: What the site says; None without a site.
-        shift: What is added to all log odds.
-        title: The block that surely is the title, below 0 if none is.
-        wished: Whether the title is wished.
-
-    """
+    """Return by block how likely it is content: by the trees, its style, what is wished and the title."""
     cdef Py_ssize_t index, count = scores.shape[0]
     cdef double share = 0.0
     cdef bint has_styles = standing is not None
@@ -2205,17 +1984,7 @@ def joint_chances(
     const double[::1] own not None, const double[::1] tokens not None, const int64_t[:, ::1] units not None,
     const int64_t[::1] silent not None,
 ):
-    """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit.
-
-    That is the mean over its tokens; for tables, code and formulas what stands around the unit counts as well.
-
-    Args:
-        own: By block, its own chance.
-        tokens: By block, its words.
-        units: Of each its kind, by number, its first block and that behind its last.
-        silent: The blocks whose own chances say nothing.
-
-    """
+    """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit."""
     cdef Py_ssize_t index, at, count = own.shape[0]
     cdef double words, mean
     cdef bint fits = tokens.shape[0] == count
@@ -2267,21 +2036,7 @@ cdef double around(
 
 
 def most_f1(const double[::1] chances not None, const double[::1] tokens not None, double shift=0.0):
-    """Take the likeliest blocks, as many as make the expected F1 of the text largest.
-
-    With p the chance and n the tokens of a block that is 2·Σ p·n over those taken, by Σ n over those taken plus
-    Σ p·n over all.
-
-    Args:
-        chances: By block, how likely it is content.
-        tokens: By block, its words.
-        shift: What is added to the log odds first.
-
-    Returns:
-        Whether each block is taken, the F1 to be expected without the shift (1 where there is nothing to take and
-        nothing is), and the lowest chance that is taken.
-
-    """
+    """Take the likeliest blocks, as many as make the expected F1 of the text largest."""
     cdef Py_ssize_t index, at, last = 0, count = chances.shape[0]
     cdef double odds, whole = 0.0, held = 0.0, hits = 0.0, best = -1.0, lowest = 1.0, factor = exp(shift)
     check(tokens.shape[0] == count, "the columns do not fit the page")
@@ -2321,25 +2076,7 @@ def take(
     blocks, parts, likely not None, wanted not None, const double[::1] chances not None, Py_ssize_t title=-1,
     bint repeating=True,
 ):
-    """Take what belongs to the likely blocks, nothing twice, and headings with their sections.
-
-    A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph that
-    introduces it.
-
-    Args:
-        blocks: The blocks of the page.
-        parts: What belongs together.
-        likely: Whether each block is likely.
-        wanted: Whether each block is taken in any case.
-        chances: By block, how likely it is content.
-        title: The block that surely is the title, below 0 if none is.
-        repeating: Whether the page repeats itself, so that what is taken twice stays.
-
-    Returns:
-        The blocks to take of the units, the same without what stands there twice, and with headings as their
-        sections.
-
-    """
+    """Take what belongs to the likely blocks, nothing twice, and headings with their sections."""
     cdef Page page = page_of(blocks, chances.shape[0])
     cdef const int64_t[:, ::1] units = parts.units, lists = parts.lists, headings = parts.headings
     cdef Py_ssize_t index, at, count = page.count
@@ -2459,21 +2196,7 @@ def decide(
     blocks, const double[::1] scores not None, standing, parts, wanted not None, double favour, bint wished,
     Py_ssize_t title, double shift, bint repeating,
 ):
-    """Decide what to take of a page.
-
-    Args:
-        blocks: Its blocks.
-        scores: By block, the log odds that the trees give.
-        standing: What the site says; None without a site.
-        parts: What belongs together.
-        wanted: Whether each block is taken in any case.
-        favour: What is added to all log odds, as it is wished.
-        wished: Whether the title is wished.
-        title: The block that surely is the title, below 0 if none is.
-        shift: What is added to the log odds of all blocks before the cut, for pages of this type.
-        repeating: Whether what stands there twice is taken twice.
-
-    """
+    """Decide what to take of a page."""
     own = content_chances(scores, standing, favour, title, wished)
     chances = joint_chances(own, blocks.tokens, parts.units, parts.silent)
     likely, expected, bar = most_f1(chances, blocks.tokens, shift)
@@ -2482,17 +2205,7 @@ def decide(
 
 
 def verdicts(const int32_t[::1] parents not None, list lines not None, taken not None, const double[::1] chances not None):
-    """Return noise and scores by node: an element has the highest score of its text.
-
-    An element is noise if all its text is; one without text goes with its parent.
-
-    Args:
-        parents: By node, its parent.
-        lines: The text nodes of each block.
-        taken: Whether each block is taken.
-        chances: How likely each block is content.
-
-    """
+    """Return noise and scores by node: an element has the highest score of its text."""
     cdef Py_ssize_t index, block, node, count = parents.shape[0]
     cdef const uint8_t[::1] kept = taken.view(np.uint8)
     cdef list noise = [], by_node = [], scores = np.asarray(chances).tolist()  # so that many nodes have one object
@@ -2541,22 +2254,7 @@ def texts_of(
     list texts not None, tuple columns not None, list noise not None, tuple formulas not None, preformatted, is_permalink,
     parts,
 ):
-    """Return the clean texts of parts of a page.
-
-    Args:
-        texts: The text of each node.
-        columns: By node what it is, its parent, the end of its subtree and the link that it stands in.
-        noise: Whether each node is noise; nothing if all is kept.
-        formulas: By text what is written in its place; by element the formula in its place, with whether it has a
-            line of its own, None for nothing; by node formulas before it, each with the element that it stands in.
-        preformatted: Returns the lines of an element that is written as it is.
-        is_permalink: Whether a link under a sign leads to itself; the sign is left out then.
-        parts: Subtrees, as pairs of a node and the end.
-
-    Raises:
-        ValueError: The columns do not fit each other, or the page has no such part.
-
-    """
+    """Return the clean texts of parts of a page."""
     cdef Py_ssize_t start, stop
     cdef Lines lines = Lines(texts, columns, noise, formulas, preformatted, is_permalink)
     cdef list found = []

@@ -83,8 +83,14 @@ def texts_of(
         ValueError: The columns do not fit each other, or the page has no such part.
 
     """
-    if any(len(column) != len(texts) for column in columns) or len(noise) not in (0, len(texts)):
-        raise ValueError("the columns of the page, or the judgement, do not fit each other")
+    count, (kinds, parents, ends, _) = len(texts), columns
+    if len(noise) not in (0, count):
+        raise ValueError("the judgement does not fit the nodes")
+    if any(len(column) != count for column in columns) or not count or kinds[0] & TEXT_NODE:
+        raise ValueError("the columns of the page do not fit each other")
+    order = np.arange(count)
+    if (parents >= order).any() or (parents[1:] < 0).any() or (ends <= order).any() or (ends > count).any():
+        raise ValueError("a node stands in one that is not there")
     lists = tuple(np.asarray(column).tolist() for column in columns)
     found = []
     for start, stop in parts:

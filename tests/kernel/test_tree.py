@@ -1,9 +1,7 @@
 """What is compiled reads a tree, and writes its text, as the Python code does: that is its specification."""
 
 import gc
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import xxhash
@@ -174,14 +172,6 @@ def test_a_tree_that_its_owner_takes_apart_is_judged_as_it_was(
     assert len(list(page.nodes.elements)) == len(page.nodes)
     if "<math" not in html:
         assert Denoiser("fusion").write(page, judgement).clean_page.text == expected
-
-
-def test_of_all_letters_one_becomes_two_small_ones_and_the_others_are_found_as_python_finds_them() -> None:
-    letters = [chr(code) for code in range(32, sys.maxunicode + 1)]
-    assert [letter for letter in letters if len(letter.lower()) != 1] == ["\u0130"]
-    begins, tail = roads.functions(roads.COMPILED).begins, "-" * 20
-    for letter in letters:
-        assert begins(f"{letter}{tail}", SimpleNamespace(texts=[f"-{letter}{tail}"]))[0] == 1.0
 
 
 WRITTEN = (

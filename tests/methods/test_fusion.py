@@ -264,8 +264,8 @@ class TestTrees:
         assert found.tolist() == pytest.approx([tree_scores(trees, row) for row in table])
 
     def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
-        model, found = shipped_model(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        look = Look.alone(model.forests, Evidence.of(page(0, "<p>x</p>"), found, None, model.words))
+        model, one = shipped_model(), page(0, "<h1>Title</h1><p>Some words, and a few more of them.</p>")
+        look = one.once(model.alone)
         trees = model.forests.second
         added = trees.contributions([float(value) for value in look.table[1]])
         assert sum(added.values()) + trees.expected == pytest.approx(look.scores[1])
@@ -427,16 +427,14 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
 
 
 def test_weights_know_features_by_name_and_one_that_no_release_makes_is_named() -> None:
-    weights, found = shipped_weights(), blocks("<h1>Title</h1><p>Some words, and a few more of them.</p>")
+    weights, one = shipped_weights(), page(0, "<h1>Title</h1><p>Some words, and a few more of them.</p>")
     names, trees = weights.second_look.features, weights.second_look.trees
     backwards = [
         msgspec.structs.replace(tree, features=[len(names) - 1 - one for one in tree.features]) for tree in trees
     ]
     other = msgspec.structs.replace(weights, second_look=WrittenForest(names[::-1], backwards))
     model, same = Model(weights), Model(other)
-    evidence = Evidence.of(page(0, "<p>x</p>"), found, None, model.words)
-    scores = [Look.alone(one.forests, evidence).scores.tolist() for one in (model, same)]
-    assert scores[0] == scores[1]
+    assert model.alone(one).scores.tolist() == same.alone(one).scores.tolist()
     unknown = msgspec.structs.replace(weights, second_look=WrittenForest([*names, "another"], trees))
     with pytest.raises(WeightsError, match="does not make: another"):
         Model(unknown)

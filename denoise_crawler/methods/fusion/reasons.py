@@ -150,7 +150,7 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("wishes", ("wish ",), ()),
     ("whole page", ("page ", "site pages", "longest", "highest score", "likely so far", "score rank"), ()),
     ("alike", ("same path",), (" on path",)),
-    ("neighbours", ("score ", "before ", "after "), ()),
+    ("neighbours", ("score", "before ", "after "), ()),
     ("surroundings", (), (" likely", "0 tokens", "1 tokens", "2 tokens", "3 tokens")),
     ("same at this place", ("place shape", "place repeated", "place sameness"), ()),
     ("repeated text", ("site text", "site masked"), (" repeated",)),
