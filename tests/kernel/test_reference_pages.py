@@ -93,7 +93,7 @@ def judged(pages: Sequence[tuple[str, str]]) -> Iterator[Any]:
     for page in read:
         judgement = method.judge(page)
         yield judgement.noise, judgement.scores, judgement.confidence, judgement.page_type
-        yield [judgement.reason(node) for node in range(0, len(page.nodes), 9)]
+        yield [judgement.reason(node) for node in range(0, len(page.nodes), 1 + len(page.nodes) // 10)]
     yield method.to_bytes()
 
 
