@@ -17,6 +17,7 @@ from libc.string cimport memcpy, memset
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, Standing
+from denoise_crawler.kernel.reference import headings_of, introduced_lists  # they take as long compiled
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -649,83 +650,6 @@ cdef int fill_shapes(
             if least_label <= before <= longest_label:
                 shapes[index] = label_hash("".join(text.split())[:before])
     return 0
-
-
-# --- headings with their sections, lists with the paragraph that introduces them
-
-cdef frozenset PARTS_OF_PAGES = shared.PARTS_OF_PAGES
-cdef double MOST_LINKED = shared.MOST_LINKED
-
-
-def headings_of(nodes, blocks):
-    """Return the headings with text, and the numbers of those that are links, for the most part.
-
-    Of each its first block, that behind its last, and that behind its section, which ends before the next heading
-    of the same level or a higher one.
-    """
-    cdef Page page = Page(blocks)
-    cdef double[:, ::1] below = page.below(page.so_far())
-    cdef const int32_t[::1] tags = nodes.columns.tags
-    cdef const int64_t[::1] own = blocks.around.nodes
-    cdef int64_t[::1] levels = np.array([level_of(name) for name in nodes.columns.names], np.int64)
-    cdef int64_t[::1] ends = np.full(8, page.count, np.int64)  # where the next heading of that level or higher begins
-    cdef Py_ssize_t index, level
-    cdef int64_t lowest = shared.H1, highest = shared.H3  # by which h4 and h5 go as well
-    cdef list found = [], links = []
-    check(own.shape[0] == page.size, "the columns of the elements do not fit each other")
-    for index in range(page.size - 1, -1, -1):
-        if lowest <= page.tags[index] <= highest and page.first[index] < page.last[index]:
-            check(0 <= own[index] < tags.shape[0], "an element is a node that is not there")
-            level = levels[tags[own[index]]]
-            found.append((page.first[index], page.last[index], max(ends[level], page.last[index])))
-            while level < 8:
-                ends[level] = page.first[index]
-                level += 1
-            if 2.0 * below[1, index] >= below[0, index]:
-                links.append(len(found))
-    found.reverse()
-    return np.array(found, np.int64).reshape(-1, 3), [len(found) - number for number in links]
-
-
-cdef Py_ssize_t level_of(str name):
-    """Return the level of a heading, 0 of other tags."""
-    return ord(name[1]) - 48 if len(name) == 2 and name[0] == "h" and "1" <= name[1] <= "6" else 0
-
-
-def introduced_lists(nodes, blocks):
-    """Return the first block of each list behind a paragraph that ends with a colon, and that behind its last."""
-    cdef Page page = Page(blocks)
-    cdef double[:, ::1] so_far = page.so_far()
-    cdef const int32_t[::1] tags = nodes.columns.tags, ends = nodes.columns.ends
-    cdef int64_t[::1] kinds = np.array([kind_of(name) for name in nodes.columns.names], np.int64)
-    cdef int64_t[::1] parts = longs(tags.shape[0] + 1)  # parts of pages up to a node
-    cdef Py_ssize_t index, first, last, tried = 0
-    cdef int64_t paragraph = shared.P
-    cdef list found = []
-    if 1 not in kinds:
-        return np.empty((0, 2), np.int64)
-    starts = np.array(blocks.starts, np.int64)
-    for index in range(tags.shape[0]):
-        parts[index + 1] = parts[index] + (kinds[tags[index]] == 2)
-    for index in range(tags.shape[0]):
-        if kinds[tags[index]] != 1:
-            continue
-        first = starts.searchsorted(index)
-        if first <= tried or not page.contents[first - 1].endswith((":", "：")):
-            continue
-        tried = first  # of lists in each other the outermost decides
-        last = starts.searchsorted(ends[index])
-        if last == first or page.tags[page.homes[first - 1]] != paragraph or parts[ends[index]] > parts[index]:
-            continue
-        if so_far[1, last] - so_far[1, first - 1] <= MOST_LINKED * (so_far[0, last] - so_far[0, first - 1]):
-            found.append((first, last))
-            tried = last
-    return np.array(found, np.int64).reshape(-1, 2)
-
-
-cdef Py_ssize_t kind_of(str name):
-    """Return 1 for the tag of a list, 2 for that of a part of a page that no list holds, 0 for others."""
-    return 1 if name in ("ul", "ol") else 2 if name in PARTS_OF_PAGES else 0
 
 
 # --- how blocks agree with texts that the page declares: runs of words
