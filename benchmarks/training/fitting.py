@@ -27,15 +27,20 @@ from denoise_crawler.page.text import hash64
 # --- fitting boosted trees with LightGBM and writing them as ``fusion`` reads them
 
 KIND_LEAVES, KIND_ROUNDS = 4, 80
+SEEDS = 2
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """How many trees of how many leaves, and how fast they learn."""
+    """How many trees of how many leaves, and how fast they learn.
 
-    trees: int = 150
+    The score of a block is the mean of ``SEEDS`` such boosters, which draw other rows and columns: so the verdict
+    on a page of few blocks depends less on chance.
+    """
+
+    trees: int = 120
     leaves: int = 31
-    rate: float = 0.07
+    rate: float = 0.1
 
     def __post_init__(self) -> None:
         with needs("training"):  # before the pages are read, which takes long
@@ -49,11 +54,14 @@ class Boosting:
             "objective": "binary",
             "num_leaves": self.leaves,
             "learning_rate": self.rate,
-            "min_data_in_leaf": 150,
-            "feature_fraction": 0.35,
+            "min_data_in_leaf": 40,
+            "feature_fraction": 0.5,
             "max_bin": 127,
         }
-        return _fit(parameters, self.trees, table, content, weights)
+        trees: list[Tree] = []
+        for seed in range(1, SEEDS + 1):
+            trees += _fit(parameters, self.trees, table, content, weights, seed=seed, share=1 / SEEDS)
+        return trees
 
     def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
         """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
@@ -73,8 +81,16 @@ class Boosting:
 
 
 def _fit(
-    parameters: dict[str, Any], rounds: int, table: NDArray[Any], wanted: NDArray[Any], weights: NDArray[Any]
+    parameters: dict[str, Any],
+    rounds: int,
+    table: NDArray[Any],
+    wanted: NDArray[Any],
+    weights: NDArray[Any],
+    *,
+    seed: int = 1,
+    share: float = 1.0,
 ) -> list[Tree]:
+    """Return trees, whose leaves are a ``share`` of those fitted."""
     import lightgbm
 
     usual = {
@@ -85,14 +101,14 @@ def _fit(
         "deterministic": True,
         "force_row_wise": True,
         "verbose": -1,
-        "seed": 1,
+        "seed": seed,
     }
     data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
     booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
-    return [_tree(one["tree_structure"]) for one in booster.dump_model()["tree_info"]]
+    return [_tree(one["tree_structure"], share) for one in booster.dump_model()["tree_info"]]
 
 
-def _tree(root: dict[str, Any]) -> Tree:
+def _tree(root: dict[str, Any], share: float) -> Tree:
     """Return a tree of LightGBM's dump by columns."""
     tree = Tree([], [], [], [], [], [])
     if "leaf_value" in root:  # nothing to split: a split that sends all one way
@@ -102,13 +118,13 @@ def _tree(root: dict[str, Any]) -> Tree:
     while waiting:
         node, parent, is_right = waiting.pop()
         if "leaf_value" in node:
-            tree.leaves.append(round(node["leaf_value"], 5))
+            tree.leaves.append(round(share * node["leaf_value"], 5))
             number = -len(tree.leaves)
         else:
             number = len(tree.features)
             tree.features.append(node["split_feature"])
             tree.thresholds.append(_rounded_down(node["threshold"]))
-            tree.expected.append(round(node["internal_value"], 5))
+            tree.expected.append(round(share * node["internal_value"], 5))
             tree.left.append(0)
             tree.right.append(0)
             waiting += [(node["right_child"], number, True), (node["left_child"], number, False)]
