@@ -221,13 +221,7 @@ _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language"
 _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _TAGS = (
-    "article:tag",
-    "og:article:tag",
-    "video:tag",
-    "parsely-tags",
-    "news_keywords",
-    "keywords",
-    "sailthru.tags",
+    *("article:tag", "og:article:tag", "video:tag", "parsely-tags", "news_keywords", "keywords", "sailthru.tags"),
 )
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
 _BETWEEN_TAGS = re.compile(r"[,;，、|]")
