@@ -34,7 +34,7 @@ from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import StoredKnowledge

@@ -118,7 +118,6 @@ def gold_sets(
 
     Raises:
         GoldError: A path holds no set, or two sets have the same name.
-
     """
     sets: dict[str, Iterator[GoldPage]] = {}
     for path in chain.from_iterable(map(_files_of_sets, paths)):
@@ -260,7 +259,6 @@ def score(extracted: str, gold: str) -> Score:
     Example:
         >>> score("a story and noise", "a story")
         Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
-
     """
     return _compare(tokens(extracted), tokens(gold))
 

@@ -17,7 +17,7 @@ INTRODUCTION = """
 
 Set each of them in `settings.py`, in a spider's `custom_settings`, or with `-s` on the command line. A wrong value
 stops the crawl at the start: one line names the setting and what to set, and the exit status is 1. In a script,
-`CrawlerProcess(…)` or its `start()` raises an error. A misspelt name gives a warning with the most similar name.
+`CrawlerProcess.start()` raises a `CrawlError`. A misspelt name gives a warning with the most similar name.
 
 ```python
 ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.Politeness": 310}

@@ -47,7 +47,6 @@ def without_tracking(url: str) -> str:
     Example:
         >>> without_tracking("https://Example.com:443/a?b=2&a=1&utm_source=mail#top")
         'https://example.com/a?b=2&a=1'
-
     """
     parts = split_http(url.partition("#")[0])  # before white space at the end goes
     if parts is None:
@@ -90,7 +89,6 @@ def scope_of(url: str) -> str:
     Example:
         >>> scope_of("https://www.example.com/news"), scope_of("http://localhost:8000/")
         ('example.com', 'localhost:8000')
-
     """
     return host_of(url.strip()).removeprefix("www.") if split_http(url) else ""
 

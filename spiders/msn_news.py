@@ -81,7 +81,6 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
 
     Raises:
         ValueError: ``body`` is no JSON object, or its text has an unexpected type.
-
     """
     record = _decode(body)
     if not isinstance(record, dict):

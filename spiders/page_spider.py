@@ -320,7 +320,6 @@ def read_urls(name: str, text: str | None) -> list[str]:
     Example:
         >>> read_urls("start_url", "https://example.com, https://example.org/a,1.html")
         ['https://example.com/', 'https://example.org/a,1.html']
-
     """
     urls = [part.strip(",") for part in _URL_SEPARATOR.split((text or "").strip())]
     urls = [url for url in urls if url]
@@ -355,7 +354,6 @@ def read_patterns(name: str, text: str | None) -> tuple[Pattern[str], ...]:
 
     Raises:
         BadArgumentError: One of them is no regular expression.
-
     """
     patterns = []
     for part in (text or "").split():

@@ -70,7 +70,6 @@ async def resolve_endpoints(url: str, *, look_up: bool = True) -> set[Endpoint]:
 
     Raises:
         CannotResolveHostError: The name has no address.
-
     """
     parts = split_http(url)
     if parts is None:
@@ -145,7 +144,6 @@ class RefusedHosts:
             >>> hosts = RefusedHosts()
             >>> [hosts.add_response("https://example.com/", 403) for _ in range(4)]
             [False, False, True, False]
-
         """
         host = host_of(url)
         if status not in REFUSAL_STATUSES:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from denoise_crawler.methods import METHODS, Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of

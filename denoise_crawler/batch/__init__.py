@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from denoise_crawler.batch.temporary import temporary_folder
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
 from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
@@ -141,7 +141,6 @@ def clean_pages(
         >>> pages = [("https://example.com/1", "<nav><a href=/>Home</a></nav><p>A story.</p>")]
         >>> [result.page.text for result in clean_pages(lambda: pages, "link_ratio", workers=1)]
         ['A story.']
-
     """
     known_rules = SiteRules.of_folder(rules)
     cleaning = Cleaning(MethodChoice.of(method), writing, known_rules, warmup_pages, short_sites, sites_in_memory)
@@ -149,11 +148,16 @@ def clean_pages(
     return clean_as(job, pages, Tally() if tally is None else tally)
 
 
-def clean_as(job: Job, pages: Callable[[], Pages], tally: Tally) -> Iterator[BatchResult]:
-    """Do what :func:`clean_pages` says, its other arguments in a record."""
+def clean_as(
+    job: Job, pages: Callable[[], Pages], tally: Tally, is_done: Callable[[str], bool] = lambda _: False
+) -> Iterator[BatchResult]:
+    """Do what :func:`clean_pages` says, its other arguments in a record.
+
+    Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
+    """
     if job.workers > 1:
         _check_picklable(job)
-    return _clean_all(pages, job, tally)
+    return _clean_all(pages, job, tally, is_done)
 
 
 def cores() -> int:
@@ -169,14 +173,16 @@ def _check_picklable(job: Job) -> None:
         raise ValueError(f"{why}. Use functions that can be imported, or one worker.") from None
 
 
-def _clean_all(pages: Callable[[], Pages], job: Job, tally: Tally) -> Iterator[BatchResult]:
-    with _named_errors(), TemporaryDirectory(prefix="denoise-") as folder:
+def _clean_all(
+    pages: Callable[[], Pages], job: Job, tally: Tally, is_done: Callable[[str], bool]
+) -> Iterator[BatchResult]:
+    with _named_errors(), temporary_folder() as folder:
         make = partial(BatchWorker, job, folder)
         with open_workers(make, job.workers, job.limits, tries=_TRIES) as workers:
             batch = _Batch(job, workers, tally)
             if job.cleaning.choice.learns:
                 batch.learn_all(pages())
-            yield from batch.judge_all(pages())
+            yield from batch.judge_all((url, html) for url, html in pages() if not is_done(url))
 
 
 @contextmanager

@@ -25,7 +25,6 @@ class Job:
 
     Raises:
         ValueError: An argument is wrong.
-
     """
 
     cleaning: Cleaning
@@ -86,7 +85,6 @@ class FolderKnowledge:
         ...     FolderKnowledge(folder).get("a.example"), FolderKnowledge(folder).get("b.example")
         True
         (b'known', None)
-
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -114,7 +112,7 @@ class FolderKnowledge:
 class BatchWorker:
     """Learns and judges pages in one process; what is known of sites lies in ``folder``."""
 
-    def __init__(self, job: Job, folder: str) -> None:
+    def __init__(self, job: Job, folder: Path) -> None:
         self._job, self._cleaning = job, job.cleaning
         self._denoiser = job.cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
@@ -185,7 +183,6 @@ def clean_page(
         page: The page, if it is parsed already.
         render: One of :data:`RENDERINGS`, to get the page rendered as well.
         short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
-
     """
     if short == "drop":
         return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)

@@ -15,12 +15,11 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import Job, Tally, clean_as, cores
+from denoise_crawler.commands.clean_output import ENDINGS, LINES, Output, Target
 from denoise_crawler.commands.known_site import add_run_rules
 from denoise_crawler.commands.method_choice import (
-    WritePage,
     add_method_choice,
     add_output,
-    output_to,
     rules_of,
     settings_with_method,
 )
@@ -49,6 +48,7 @@ EPILOG = help_text(
     {
         "scrapy denoise clean archive.warc.gz -O clean.jsonl": "learn each site of an archive, clean its pages",
         "scrapy denoise clean mirror/ -o painted --as painted": "what was kept and what went, to look at",
+        "scrapy denoise clean mirror/ -o notes --as markdown": "a Markdown file for each page, with its metadata",
         "scrapy denoise clean pages.jsonl --form markdown | head -1": "Markdown, on stdout",
     },
     "Exit codes: 0 all that can be read is written (damage is reported), 1 nothing could be read, the work could "
@@ -63,7 +63,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     adds = "append to FILE (- for stdout, the default); unless it is jsonl, a new or empty folder"
     add_output(parser, "FILE", adds, required=False)
     what = "what to write: one JSON object a line (the default) or, into a folder, a file a page"
-    add("--as", dest="rendering", choices=("jsonl", *RENDERINGS), default="jsonl", help=what)
+    add("--as", dest="rendering", choices=(LINES, *ENDINGS, *RENDERINGS), default=LINES, help=what)
+    add(
+        "--resume", action="store_true", help="go on with what -o or -O names: pages that it holds are passed over"
+    )
     add_method_choice(parser)
     add_run_rules(parser)
     Writing.add_to(parser, "form", "extractor", "explain", "max_chars", over_settings=True)
@@ -77,13 +80,13 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     work = _Run(arguments, _settings(arguments, settings))
     try:
         work.read()  # reports an unreadable path before anything is written
-        named = arguments.output, arguments.overwrite_output
-        output = output_to(arguments.rendering, *named, inputs=arguments.paths)
+        target = Target(arguments.rendering, arguments.output, arguments.overwrite_output, resume=arguments.resume)
+        opening = target.open(arguments.paths, work.site)
     except (SourceError, OutputError) as error:
         raise UsageError(str(error), print_help=False) from None
     try:
-        with _sigterm_as_interrupt(), output as write:
-            return work.write_all(write)
+        with _sigterm_as_interrupt(), opening as output:
+            return work.write_all(output)
     except KeyboardInterrupt:
         work.report_stop("interrupted")
         return INTERRUPTED
@@ -103,20 +106,30 @@ class _Run:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._workers = arguments.workers or cores()
         self._tally, self._reading = Tally(), Reading()
-        self._fallbacks = 0
+        self._fallbacks = self._held = 0
         self._rules = rules_of(chosen, arguments)
 
-    def write_all(self, write: WritePage) -> int:
-        """Clean all pages, ``write`` and report them; return the exit code."""
+    @property
+    def site(self) -> Callable[[str], str]:
+        """The function that returns the site of a URL."""
+        return self._chosen.site
+
+    def write_all(self, output: Output) -> int:
+        """Clean all pages that ``output`` does not hold, write and report them; return the exit code."""
         start = time.monotonic()
-        with self._progress() as pages, closing(self._results(pages)) as results:
+
+        def is_done(url: str) -> bool:
+            is_held = output.holds(url)
+            self._held += is_held
+            return is_held
+
+        with self._progress() as pages, closing(self._results(pages, is_done)) as results:
             for result in results:
                 self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
-                if not result.dropped:
-                    write(result)
+                output.write(result)
         self._print(*self._report(time.monotonic() - start))
         damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
-        return FAILED if not self._tally.pages or (damaged and self._arguments.strict) else DONE
+        return FAILED if not self._reading.pages or (damaged and self._arguments.strict) else DONE
 
     def read(self) -> Pages:
         """Return the pages for one more reading."""
@@ -127,11 +140,11 @@ class _Run:
         """Print why the work ended early and how much is done."""
         self._print(f"{why}; {counted(self._tally.pages, 'page')} done")
 
-    def _results(self, pages: Callable[[], Pages]) -> Any:
+    def _results(self, pages: Callable[[], Pages], is_done: Callable[[str], bool]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
-        render = None if rendering == "jsonl" else rendering
+        render = rendering if rendering in RENDERINGS else None
         job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
-        return clean_as(job, pages, self._tally)
+        return clean_as(job, pages, self._tally, is_done)
 
     def _print(self, *lines: str) -> None:
         for line in lines:
@@ -155,6 +168,8 @@ class _Run:
             f"{_approximate(tally.characters_before)} visible characters -> {_approximate(tally.characters_after)}"
             f"{_share(tally.characters_after, tally.characters_before)}"
         )
+        if self._held:
+            yield f"written by an earlier run: {counted(self._held, 'page')}"
         if tally.cold:
             fate = {"clean": "cleaned", "raw": "left as they are", "drop": "dropped"}[self._chosen.short_sites]
             least = self._chosen.warmup_pages
@@ -201,6 +216,14 @@ def _settings(arguments: Namespace, settings: BaseSettings) -> DenoiseSettings:
     """Return the project's settings, overridden by the command line; raise UsageError for invalid ones."""
     rows, chosen = Writing.options(), Writing.given(arguments)
     given: dict[str, object] = {rows[name].name: value for name, value in chosen.items()}
+    rendering, form = arguments.rendering, arguments.form
+    if rendering != LINES and form not in (None, rendering):
+        instead = form if form in ENDINGS else LINES
+        conflict = f"--as {rendering} does not write the form {form}: leave out --form, or name --as {instead}"
+        raise UsageError(conflict, print_help=False)
+    if rendering in ENDINGS:
+        given["DENOISE_FORM"] = rendering
+        given["DENOISE_FRONT_MATTER"] = rendering == "markdown" and settings.get("DENOISE_FRONT_MATTER", True)
     if arguments.extractor not in (None, settings.get("DENOISE_EXTRACTOR")):
         given["DENOISE_EXTRACTOR_OPTIONS"] = {}  # those of the project belong to another extractor
     return settings_with_method(arguments, settings, given)

@@ -41,7 +41,6 @@ class TimeLimit:
 
     Args:
         seconds: The limit, from now.
-
     """
 
     def __init__(self, seconds: float) -> None:
@@ -72,7 +71,6 @@ class Query:
         may_be_private: Returns True if the addresses of a host and port may be private.
         max_bytes: A larger body is refused.
         types: The media types that are accepted; none for all.
-
     """
 
     user_agent: str
@@ -118,7 +116,6 @@ def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, 
     Raises:
         FetchError: The page cannot be fetched, or is no HTML.
         MissingExtraError: The HTTP client is not installed.
-
     """
     url = checked(url)
     named, _ = endpoint(url)
@@ -149,7 +146,6 @@ async def follow(
 
     Raises:
         FetchError: There is no answer, or one leads where it must not.
-
     """
     before = ""
     for _ in range(MAX_REDIRECTIONS + 1):
@@ -228,7 +224,6 @@ async def _addresses(host: str, port: int, query: Query, *, is_behind_proxy: boo
     Raises:
         PrivateHostError: One of them is private and may not be.
         OSError: The name has no address.
-
     """
     may_be_private = query.may_be_private(host, port)
     if is_behind_proxy and may_be_private:

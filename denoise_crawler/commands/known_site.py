@@ -37,7 +37,6 @@ class KnownSite:
         site_pages: Returns the pages to learn first; None for none. All count as pages of one site.
         site: The name of the site, if it is not that of the page.
         site_of_url: Returns the site of a URL.
-
     """
 
     opened: ExitStack
@@ -62,7 +61,6 @@ class KnownSite:
         Raises:
             StoreError: The store cannot be read.
             SourceError: The pages to learn cannot be read.
-
         """
         if self._denoiser is None:
             store = self.store if self.site_pages is None else None
@@ -110,7 +108,6 @@ def read_rules(folder: str, arguments: Namespace | None = None) -> SiteRules:
 
     Raises:
         RulesError: The folder cannot be read, or a selector of an option is wrong.
-
     """
     rules = SiteRules.read(folder)
     for problem in rules.problems:

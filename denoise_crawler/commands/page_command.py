@@ -199,7 +199,6 @@ def _read(name: str, arguments: Namespace) -> tuple[str, str | bytes]:
     Raises:
         FetchError: It cannot be fetched, or is no HTML.
         SourceError: The file or standard input cannot be read, or is no HTML.
-
     """
     if is_url(name):
         return fetch(name, user_agent=arguments.user_agent)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from argparse import ArgumentTypeError
 from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
 from denoise_crawler.output.options import whole_number
+from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages, total_bytes
 
@@ -31,10 +33,18 @@ DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes
 def add_reading_options(parser: ArgumentParser) -> None:
     """Add ``--format``, ``--base``, ``--url-field`` and ``--html-field``."""
     add = parser.add_argument
-    add("--format", choices=tuple(FORMATS), help="the format of all files (default: seen from each)")
+    read = "the format of the files that are read (default: seen from each)"
+    add("--format", type=_file_format, metavar="NAME", help=f"{read}: {', '.join(FORMATS)}")
     add("--base", metavar="URL", help="address of the folder of HTML files (default: https://FIRST-FOLDER/)")
     add("--url-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_URL_FIELD)")
     add("--html-field", metavar="NAME", help="field of JSON Lines (default: the setting DENOISE_HTML_FIELD)")
+
+
+def _file_format(name: str) -> str:
+    if name in FORMATS:
+        return name
+    form = f"; the form of what is written is --form {name}" if name in FORMS else ""
+    raise ArgumentTypeError(f"{name!r} is no format of files that are read: {', '.join(FORMATS)}{form}")
 
 
 def add_workers(parser: ArgumentParser) -> None:
@@ -50,7 +60,6 @@ def read_named_pages(
 
     Raises:
         SourceError: A path cannot be read.
-
     """
     return read_pages(
         paths,
@@ -84,7 +93,6 @@ def reading_bar(
 
     Yields:
         A function that reads the pages and moves the bar.
-
     """
     from rich.console import Console  # an extra brings it, and `denoise-crawler` does without
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -17,7 +17,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.batch import cores
-from denoise_crawler.commands.method_choice import add_method_choice, add_output, output_to, settings_with_method
+from denoise_crawler.commands.clean_output import Target
+from denoise_crawler.commands.method_choice import add_method_choice, add_output, settings_with_method
 from denoise_crawler.commands.page_input import (
     DONE,
     FAILED,
@@ -82,7 +83,8 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
             names = ItemSettings.read(settings).extra_fields
             feed = feed_chart(arguments.items, names) if arguments.items else None
             # checks that the folder may be written to
-            output_to("painted", arguments.output, arguments.overwrite_output, inputs=map(str, source.paths))
+            target = Target("painted", arguments.output, arguments.overwrite_output)
+            target.open(map(str, source.paths), chosen.site)
         except (FeedError, OutputError, SourceError, StoreError) as error:
             raise UsageError(str(error), print_help=False) from None
         return _make_report(arguments, chosen, source, feed)

@@ -67,7 +67,6 @@ class RobotFetcher:
         private_hosts: Hosts, each with its port or without, that may be asked though they are private.
         seconds: The time limit for a page with its redirections and what is read of robots.txt; turns that
             ``Crawl-delay`` asks for do not count.
-
     """
 
     def __init__(self, user_agent: str, private_hosts: Collection[str] = (), *, seconds: float = SECONDS) -> None:
@@ -85,7 +84,6 @@ class RobotFetcher:
 
         Raises:
             FetchError: The page may not or cannot be fetched, or is no HTML.
-
         """
         url, limit = checked(url), TimeLimit(self._seconds)
         last, answer = await follow(url, self._query, limit, lambda at: self._wait_until_allowed(at, limit))
@@ -197,15 +195,15 @@ class Tools:
         if name not in sites:
             others = ", ".join(list(sites)[:_MAX_SITES_NAMED]) or "no site"
             raise StoreError(f"the store does not know {name}; it knows {others}")
-        found = sites[name]
+        stored = sites[name]
         with self._lock, open_denoiser(store, Cleaning(self._choice)) as denoiser:
             known = denoiser.method_for(name).pages_known
         return {
             "site": name,
-            "known_by": found.known_by,
+            "known_by": stored.known_by,
             "method": self._choice.name,
             "pages_known": known,
-            "items_waiting": found.waiting,
+            "items_waiting": stored.waiting,
         }
 
     def _known(self) -> Path:

@@ -21,9 +21,9 @@ class NothingLostMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 
     def test_nothing_lost(self) -> None:
         """No stat counts a loss."""
-        found = count_losses(self.data.stats)
-        if found:
-            self.fail(", ".join(f"denoise/{name} is {count}" for name, count in found.items()))
+        losses = count_losses(self.data.stats)
+        if losses:
+            self.fail(", ".join(f"denoise/{name} is {count}" for name, count in losses.items()))
 
 
 class NoiseShareMonitor(BaseScrapyMonitor):  # type: ignore[misc]

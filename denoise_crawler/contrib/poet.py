@@ -15,7 +15,6 @@ from scrapy.http import Response
 
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.settings import abort_on_missing_extra
-from denoise_crawler.crawl.source_page import response_origin, source_of_response
 from denoise_crawler.output.clean_page import CleanPage
 
 with abort_on_missing_extra("poet"):
@@ -48,17 +47,15 @@ class CleanTextProvider(PageObjectInputProvider):
 
     def __init__(self, injector: Any) -> None:
         super().__init__(injector)  # type: ignore[no-untyped-call]
-        self._crawler = injector.crawler
         self._denoiser = CrawlDenoiser.of(injector.crawler)
 
     # scrapy-poet evaluates these annotations, so their names must exist at run time.
     async def __call__(self, to_provide: set[Callable[..., Any]], response: Response) -> Sequence[CleanText]:  # noqa: ARG002
         """Return the clean text of ``response``."""
         denoiser = self._denoiser
-        source = source_of_response(response, denoiser.settings.site, response_origin(response, self._crawler))
-        if source is None:
-            denoiser.report.count("untouched")
-        if source is None or denoiser.is_skipped(source):
+        source = denoiser.pages_of(response).of({})
+        if source is None or not source.has_page or denoiser.is_skipped(source):
+            denoiser.report.count("untouched", int(source is None or not source.has_page))
             return [CleanText(url=response.url, site=denoiser.settings.site(response.url))]
         if not denoiser.by_addon:
             denoiser.learn(source)

@@ -11,9 +11,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.item_fields import ItemWriter
-from denoise_crawler.crawl.parked_items import WaitingItems, owner_of
+from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems, owner_of
 from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
@@ -44,7 +43,7 @@ class CrawlDenoiser:
         store = open_store(self.settings.store, owner=owner_of(crawler), job=self.settings.job)
         self._store = GuardedStore(store, partial(self.report.store_failed, self.settings.store))
         self.sites = Sites(self.settings, self._store, self.report)
-        self.waiting = WaitingItems(crawler, self._store, store.path, self.report)
+        self.waiting = WaitingItems(crawler, self._store, self.report)
         crawler.signals.connect(self._on_spider_opened, signals.spider_opened)
         crawler.signals.connect(self._on_engine_stopped, signals.engine_stopped)
 

@@ -14,12 +14,7 @@ from scrapy.settings import BaseSettings
 
 from denoise_crawler.crawl.item_fields import keep_text_column
 from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
-from denoise_crawler.crawl.settings import (
-    DenoiseSettings,
-    abort_on_setup_error,
-    is_off,
-    is_scrapy_command,
-)
+from denoise_crawler.crawl.settings import abort_on_setup_error, is_off
 from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import MAX_HTML_BYTES
@@ -139,18 +134,6 @@ class Addon:
                 scrapy.__version__,
             )
         return cls()
-
-    @classmethod
-    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """Check the settings of a script as soon as it makes its CrawlerProcess.
-
-        The ``scrapy`` command can still change settings afterwards; there they are checked when the crawl begins.
-
-        Raises:
-            SettingError: A setting is wrong.
-        """
-        if not is_scrapy_command():
-            DenoiseSettings.from_settings(settings)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components. Values of the project and the spider win."""

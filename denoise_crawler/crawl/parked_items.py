@@ -7,18 +7,17 @@ import json
 import logging
 import os
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from denoise_crawler.crawl.guarded_store import GuardedStore
 from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html, unpack
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
@@ -28,11 +27,42 @@ from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import is_private
-from denoise_crawler.store.parked_rows import Parked
+from denoise_crawler.store.rows import Parked, WaitingPage
 
 logger = logging.getLogger(__name__)
 
 _ROW_OVERHEAD_BYTES = 16
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class GuardedStore:
+    """The store as a crawl uses it: when it fails, the error is reported, the crawl goes on, no item is lost."""
+
+    def __init__(self, store: Store, report: Callable[[Exception], None]) -> None:
+        self.store, self.report = store, report
+
+    def safely(
+        self, default: T, call: Callable[Concatenate[Store, P], T], *values: P.args, **named: P.kwargs
+    ) -> T:
+        """Return what a method of the store returns, such as ``Store.inherit``; ``default`` if it raises."""
+        try:
+            return call(self.store, *values, **named)
+        except Exception as error:  # no error of the store costs an item
+            self.report(error)
+            return default
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Commit at once all that is written inside the block."""
+        transaction = ExitStack()
+        self.safely(None, lambda store: transaction.enter_context(store.together()))
+        try:
+            yield
+        finally:
+            self.safely(None, lambda _: transaction.close())
 
 
 class WaitingItem(NamedTuple):
@@ -48,9 +78,10 @@ class WaitingItems:
     Items are pickled. So a file that other users own, or can write, is not read, and nothing waits in it.
     """
 
-    def __init__(self, crawler: Crawler, store: GuardedStore, path: Path, report: CrawlReport) -> None:
-        self._store, self._path, self._report = store, path, report
+    def __init__(self, crawler: Crawler, store: GuardedStore, report: CrawlReport) -> None:
+        self._store, self._path, self._report = store, store.store.path, report
         self._limits = ItemLimits(crawler)
+        self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
         # Items of pages that were crawled at the same time alternate in the store.
         self._sources: PageCache[int, SourcePage] = PageCache()
 
@@ -82,16 +113,13 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        parked = self._is_private and self._store.park(source.to_parked(), data)
-        if parked:
+        row = self._store.safely(0, Store.park, source.to_parked(), data) if self._is_private else 0
+        if row:
             with self._report.isolate_step("count an item that waits"):
-                self._count(item, source)
-        return parked
-
-    def _count(self, item: Any, source: SourcePage) -> None:
-        self._report.count("parked")
-        self._limits.count_waiting(item)
-        self._cache(source.to_parked().row, source)
+                self._report.count("parked")
+                self._limits.count_waiting(item)
+                self._cache(row, source)
+        return bool(row)
 
     def release(
         self, site: str | None = None, origin: bytes | None = None, *, inherited: bool = True
@@ -106,45 +134,44 @@ class WaitingItems:
         Yields:
             For each page its items, in order. An item that was taken waits no longer.
         """
-        for page_origin, page_site in self._store.pages_waiting(site, inherited=inherited):
-            if origin in (None, page_origin):
-                yield self._release_page(page_origin, page_site, inherited)
+        last = -1
+        while pages := self._store.safely([], Store.next_pages, site, last, inherited=inherited):
+            last = pages[-1].first
+            for page in pages:
+                if origin in (None, page.origin):
+                    yield self._release_page(page, inherited)
 
-    def _release_page(self, origin: bytes, site: str, inherited: bool) -> Iterator[WaitingItem]:
-        for batch in self._store.waiting_of(origin, site, inherited=inherited):
-            yield from self._release(batch)
-
-    def _release(self, batch: list[Parked]) -> Iterator[WaitingItem]:
-        """Release a batch; what was not taken when the caller stops waits again."""
-        released = self._store.release(batch)
-        kept: list[Parked] = []
-        try:
-            while released:
-                parked = released.pop(0)
-                try:
-                    waiting = self._read(parked)
-                except Exception as error:  # of another release, or its class is gone
-                    if not self._set_aside(parked, error):
-                        kept.append(parked)
-                    continue
-                self._store.note_gone(parked)
+    def _release_page(self, page: WaitingPage, inherited: bool) -> Iterator[WaitingItem]:
+        for parked in self._waiting_of(page, inherited):
+            try:
+                waiting = self._read(parked)
+            except Exception as error:  # of another release, or its class is gone
+                self._set_aside(parked, error)
+                continue
+            if self._store.safely(False, Store.release, parked.id):
                 with self._report.isolate_step("count an item that waits no longer"):
                     self._limits.uncount_released()
                 yield waiting
-        finally:
-            if kept := [*kept, *released]:
-                self._store.safely(None, Store.keep_waiting, kept)
+
+    def _waiting_of(self, page: WaitingPage, inherited: bool) -> Iterator[Parked]:
+        try:
+            for parked in self._store.store.waiting_of(page.origin, page.site, inherited=inherited):
+                if not (parked.inherited and page.origin in self._hidden_origins):
+                    yield parked
+        except Exception as error:  # no error of the store costs an item
+            self._store.report(error)
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
         return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
 
-    def _set_aside(self, parked: Parked, error: Exception) -> bool:
-        """Write an item that cannot be read into a file beside the store; return False if it stays."""
+    def _set_aside(self, parked: Parked, error: Exception) -> None:
+        """Write an item that cannot be read into a file beside the store; if that fails it stays."""
+        if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
+            self._store.report(error)
+            return
         message = "An item that waited cannot be read and is kept in %s: %s"
         self._report.first("unreadable", message, self.unreadable, printable(error), level=logging.ERROR)
-        if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
-            return False
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
         try:
             self.unreadable.touch(0o600)
@@ -152,9 +179,8 @@ class WaitingItems:
                 lines.write(json.dumps(row) + "\n")
         except OSError as failure:
             self._store.report(failure)
-            return False
-        self._store.note_gone(parked)
-        return True
+            return
+        self._store.safely(False, Store.release, parked.id)
 
     @property
     def unreadable(self) -> Path:
@@ -172,11 +198,14 @@ class WaitingItems:
     def supersede(self, source: SourcePage) -> None:
         """Drop the items that an earlier run parked from a page that this run has fetched again."""
         with self._report.isolate_step("drop the items of a page that was fetched again"):
-            self._report.count("superseded", self._store.supersede(source.origin.key))
+            dropped = self._store.safely(-1, Store.supersede, source.origin.key)
+            if dropped < 0:
+                self._hidden_origins.add(source.origin.key)  # at least this run does not release them
+            self._report.count("superseded", max(dropped, 0))
 
     def sites(self) -> set[str]:
         """Return the sites of which items wait."""
-        return {site for _, site in self._store.pages_waiting()}
+        return {site for site, _ in self._store.safely([], Store.pages_waiting)}
 
     def sources(self) -> Iterator[SourcePage]:
         """Yield each page that has waiting items."""
@@ -192,7 +221,7 @@ class WaitingItems:
         """Return the page with this row number, from the cache if possible, so that it is judged only once."""
         source = self._sources.get(page)
         if source is None:
-            source = source_of_parked(self._store.page(page))
+            source = source_of_parked(self._store.store.page(page))
             with self._report.isolate_step("keep a page at hand"):
                 self._cache(page, source)
         return source

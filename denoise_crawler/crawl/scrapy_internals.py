@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import scrapy
@@ -176,12 +174,6 @@ def raise_after_start(process: CrawlerProcessBase, error: BaseException) -> None
         raise error
 
     process.start = start  # type: ignore[method-assign]
-
-
-def code_of_command() -> CodeType | None:
-    """Return the code of the ``scrapy`` command, None where nobody has imported it."""
-    command = sys.modules.get("scrapy.cmdline")
-    return None if command is None else command.execute.__code__
 
 
 # --- the supported versions: 2.15 and newer

@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path
 
 from denoise_crawler.crawl import settings_table as table
-from denoise_crawler.crawl.scrapy_internals import code_of_command, raise_after_start
+from denoise_crawler.crawl.scrapy_internals import raise_after_start
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import (
     CrawlError,
@@ -159,16 +159,11 @@ def _warn_read_only(error: OSError) -> None:
 
 
 def is_off(settings: BaseSettings) -> bool:
-    """Return True if ``DENOISE_ENABLED`` turns the package off."""
-    return _flag(settings, "DENOISE_ENABLED") is False
-
-
-def _flag(settings: BaseSettings, name: str) -> bool | None:
-    """Return the value of a switch; None if it is wrong, which stops the crawl later."""
+    """Return True if ``DENOISE_ENABLED`` turns the package off; a wrong value stops the crawl later."""
     try:
-        return bool(table.SETTINGS[name].read(settings))
+        return not table.SETTINGS["DENOISE_ENABLED"].read(settings)
     except SettingError:
-        return None
+        return False
 
 
 def warn_of_unknown(settings: BaseSettings) -> None:
@@ -233,12 +228,6 @@ def abort_on_missing_extra(extra: str) -> Iterator[None]:
         raise
 
 
-def is_scrapy_command() -> bool:
-    """Return True if the ``scrapy`` command runs this code, not a program that uses Scrapy."""
-    code = code_of_command()
-    return code is not None and any(frame.f_code is code for frame in _frames())
-
-
 def _abort(error: Exception, *, others: bool) -> None:
     """Raise the error that ends the program of the crawl; return where ``error`` has to be raised as it is."""
     process = _find_crawler_process()
@@ -253,16 +242,17 @@ def _abort(error: Exception, *, others: bool) -> None:
 
 
 def _find_crawler_process() -> CrawlerProcessBase | None:
-    """Return the process object that runs this crawl; None if somebody else runs the event loop."""
-    owners = (frame.f_locals.get("self") for frame in _frames())
-    return next((owner for owner in owners if isinstance(owner, CrawlerProcessBase)), None)
+    """Return the process object that runs this crawl; None if somebody else runs the event loop.
 
-
-def _frames() -> Iterator[FrameType]:
+    Scrapy gives a crawl no way to its process, and ends no program whose crawl cannot begin: so the caller is
+    looked for.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        yield frame
+        if isinstance(caller := frame.f_locals.get("self"), CrawlerProcessBase):
+            return caller
         frame = frame.f_back
+    return None
 
 
 def _is_loop_running() -> bool:

@@ -7,13 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 
-from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.parked_items import GuardedStore
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.source_page import SourcePage
-from denoise_crawler.crawl.warmup_clocks import OverdueSite, WarmupClocks
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import describe_error
 from denoise_crawler.methods import Method
@@ -29,6 +28,7 @@ logger = logging.getLogger(__name__)
 # A page with a higher novelty has another layout: that share of its text is where no known page of the site has
 # text. Pages of another site have 1.00; a limit of .5 would split off a fifth of the pages of varied sites.
 MAX_NOVELTY = 0.9
+LONGEST_PAUSES = 10  # the warm-up of a site ends after so many times the longest pause between new pages
 
 
 @dataclass(slots=True, eq=False)
@@ -45,6 +45,8 @@ class Site:
         has_waiting: Whether items of it wait in the store, so that no later one may go on before them.
         items_cleaned: How many items have got the text of their page.
         keys: The keys of the pages that were learned, until the site is ready.
+        first_page: When its first page came, by a clock that only goes forward.
+        last_new_page: When the last page came that is another than those before.
     """
 
     name: str
@@ -56,6 +58,8 @@ class Site:
     has_waiting: bool = False
     items_cleaned: int = 0
     keys: set[int] = field(default_factory=set)
+    first_page: float = 0.0
+    last_new_page: float = 0.0
 
     @property
     def is_known(self) -> bool:
@@ -74,7 +78,7 @@ class Sites:
         self._key = settings.choice.key
         self._sites: dict[str, Site] = {}
         self._begun = time.time_ns() // 1_000_000
-        self._clocks = WarmupClocks(settings.warmup_seconds)
+        self._warming: dict[str, Site] = {}  # those whose warm-up ends after a time
         self._denoiser = settings.cleaning().denoiser(self._knowledge())
         self._redesigns = Redesigns(settings.warmup_pages, settings.choice.new, settings.sites_in_memory)
 
@@ -153,7 +157,7 @@ class Sites:
         if site.pages_seen >= quota:
             site.is_ready = True
             site.keys.clear()
-            self._clocks.stop(site.name)
+            self._warming.pop(site.name, None)
             self._report.count("sites_ready")
             self._report_ready(site)
             self._denoiser.save(site.name)
@@ -183,16 +187,32 @@ class Sites:
         """Whether the warm-up of a site ends after a time."""
         return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
 
-    def take_overdue(self) -> list[OverdueSite]:
-        """Return the sites whose warm-up time has just ended; from now on none of their items waits."""
-        overdue = self._clocks.take_overdue()
-        for name, _ in overdue:
-            self._sites[name].is_overdue = True
-        return overdue
+    def take_overdue(self) -> list[tuple[Site, str]]:
+        """Return the sites whose time is just over, and after what: no item of them waits from now on.
+
+        Those that were due first are at the front.
+        """
+        now, pause = time.monotonic(), self._settings.warmup_seconds or inf
+        due = {site.name: self._deadline(site, pause) for site in self._warming.values()}
+        overdue = [self._warming.pop(name) for name in sorted(due, key=due.__getitem__) if due[name] < now]
+        for site in overdue:
+            site.is_overdue = True
+        quiet, long = f"{pause:g} seconds without a new page", f"{LONGEST_PAUSES * pause:g} seconds"
+        return [(site, quiet if now - site.last_new_page > pause else long) for site in overdue]
+
+    @staticmethod
+    def _deadline(site: Site, pause: float) -> float:
+        return min(site.last_new_page + pause, site.first_page + LONGEST_PAUSES * pause)
 
     def _note_page(self, site: Site, *, is_new: bool) -> None:
-        if self.have_time_limit and not site.is_known:
-            self._clocks.note(site.name, new=is_new)
+        if not self.have_time_limit or site.is_known:
+            return
+        now = time.monotonic()
+        if site.name not in self._warming:
+            self._warming[site.name] = site
+            site.first_page = site.last_new_page = now
+        elif is_new:
+            site.last_new_page = now
 
     # --- a page is judged
 
@@ -257,7 +277,7 @@ class Sites:
         """Return what is known of sites: in the store, or in a store that several crawls share."""
         choice = self._settings.choice
         if not self._settings.shared_store:
-            return self._store.knowledge_by(choice)
+            return StoredKnowledge(self._store.store, choice, on_error=self._store.report)
         shared = SharedStore(self._settings.shared_store)
         return StoredKnowledge(shared, choice, on_error=self._report_shared_store)
 

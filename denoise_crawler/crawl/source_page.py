@@ -1,4 +1,4 @@
-"""The page that an item came from, and the response that the page came in."""
+"""The page that each item came from, and the response that the page came in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 from denoise_crawler.page.text import printable
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.rows import ParkedPage, ParkedResponse
 
 # --- the page: the body of the response, or what the spider named instead
 
@@ -180,12 +180,6 @@ def without_page(url: str, site: str, origin: Origin) -> SourcePage:
     return SourcePage(Page.parse(url, "", site=site), origin, has_page=False, learned=True)
 
 
-def source_of_response(response: Response, site_of: Callable[[str], str], origin: Origin) -> SourcePage | None:
-    """Return the page that the items of a response came from, None if it has none; raise GivenPageError."""
-    page = page_of_response(response, site_of)
-    return None if page is None else SourcePage(page, origin, is_body=given_page(response) is None)
-
-
 def response_origin(response: Response, crawler: Crawler) -> Origin:
     """Return the origin of the items of ``response``. Its key is the fingerprint of the request."""
     if response.request is None:
@@ -213,9 +207,7 @@ def _synthetic_response(page: Page) -> Response | None:
     return HtmlResponse(page.url, body=page.markup, encoding="utf-8", request=request)
 
 
-# --- which page each item of a response came from
-
-_UNREAD = object()
+# --- the pages of the items of one response
 
 
 class ResponsePages:
@@ -233,7 +225,7 @@ class ResponsePages:
         self._site_of, self._writer, self._report = settings.site, writer, report
         self._last_item_page: SourcePage | None = None
         self._body_page: SourcePage | None = None
-        self._given: Any = _UNREAD  # the last page that the spider named, None for the body
+        self._given: Any = None  # the last page that the spider named, None for the body
 
     def of(self, item: Any) -> SourcePage | None:
         """Return the page of ``item``, None if it cannot be read."""
@@ -256,10 +248,12 @@ class ResponsePages:
         return last
 
     def _from_body(self) -> SourcePage:
-        given = given_page(self._response)
-        if given is not self._given or self._body_page is None:
-            self._given, url = given, self._response.url
-            self._body_page = source_of_response(self._response, self._site_of, self._origin) or without_page(
-                url, self._site_of(url), self._origin
-            )
+        response, given = self._response, given_page(self._response)
+        if self._body_page is None or given is not self._given:
+            self._given, page = given, page_of_response(response, self._site_of)
+            if page is None:
+                site = self._site_of(response.url)
+                self._body_page = without_page(response.url, site, self._origin)
+            else:
+                self._body_page = SourcePage(page, self._origin, is_body=given is None)
         return self._body_page

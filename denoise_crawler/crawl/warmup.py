@@ -123,10 +123,10 @@ class WarmupQueue:
             self._report.release_failed()
 
     async def _release_overdue(self) -> None:
-        for name, after in self._sites.take_overdue():  # nobody asks for them again
+        for site, after in self._sites.take_overdue():  # nobody asks for them again
             with self._report.isolate_step("report that a site is overdue"):
-                self._report_overdue(name, after)
-            await self._release_safely(self._sites.of(name))
+                self._report_overdue(site.name, after)
+            await self._release_safely(site)
 
     def _report_overdue(self, site: str, after: str) -> None:
         if waiting := self._waiting.count(site):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.page import Nodes, Page
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Method(ABC):
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
     ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
     tells the confidence of its judgements. ``of_page`` is all that it works out of a page for a judgement, as
-    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree.
+    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree. What
+    a method keeps of the pages that it learned may be a ``sample``, which tells which pages these are.
     """
 
     name: ClassVar[str]
@@ -62,6 +64,7 @@ class Method(ABC):
     is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
     of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = None
+    sample: BottomKSample[Any] | None = None
 
     @classmethod  # noqa: B027 - most load nothing
     def prepare(cls) -> None:
@@ -74,12 +77,12 @@ class Method(ABC):
     @property
     def pages_known(self) -> int:
         """The number of pages of the site that judgements rest on."""
-        return 0
+        return 0 if self.sample is None else len(self.sample)
 
     @property
     def pages_kept(self) -> int | None:
         """The most pages of a site that are kept, those with the lowest keys; None for no limit."""
-        return None
+        return None if self.sample is None else self.sample.limit
 
     @property
     def template_lines(self) -> int | None:
@@ -91,13 +94,13 @@ class Method(ABC):
         """The name under which knowledge is stored: equal for instances that can be merged."""
         return self.name
 
-    def knows(self, page: Page) -> bool:  # noqa: ARG002
+    def knows(self, page: Page) -> bool:
         """Return True if ``page`` was learned."""
-        return False
+        return self.sample is not None and page.key in self.sample
 
-    def wants(self, page: Page) -> bool:  # noqa: ARG002
-        """Tell, before ``page`` is parsed, whether learning it can change anything."""
-        return True
+    def wants(self, page: Page) -> bool:
+        """Return True if learning ``page``, which need not be parsed, can change anything."""
+        return self.sample is None or self.sample.wants(page.key)
 
     def novelty(self, page: Page) -> float:  # noqa: ARG002
         """Return the share of the text of ``page`` (0 to 1) that is where no learned page has text."""
@@ -123,7 +126,6 @@ def inherit(noise: Sequence[bool] | NDArray[np.bool_], ends: Sequence[int] | NDA
     Example:
         >>> inherit([False, True, False, False], ends=[4, 3, 3, 4])
         [False, True, True, False]
-
     """
     marked, size = np.flatnonzero(noise), len(ends)
     begun = np.bincount(marked, minlength=size)
@@ -138,7 +140,6 @@ def spare_holders(noise: list[bool], parents: Sequence[int]) -> list[bool]:
     Example:
         >>> spare_holders([True, True, False, True], parents=[-1, 0, 1, 0])
         [False, False, False, True]
-
     """
     for index in range(len(noise) - 1, 0, -1):
         if not noise[index]:
@@ -152,11 +153,10 @@ def subtree_sums(column: NDArray[np.int64], ends: Sequence[int] | NDArray[np.int
     Example:
         >>> subtree_sums(np.array([1, 2, 4, 8]), ends=[4, 3, 3, 4]).tolist()
         [15, 6, 4, 8]
-
     """
     sums = np.concatenate(([0], np.cumsum(column)))
-    found: NDArray[np.int64] = sums[np.asarray(ends, np.int64)] - sums[:-1]
-    return found
+    below: NDArray[np.int64] = sums[np.asarray(ends, np.int64)] - sums[:-1]
+    return below
 
 
 class Knowledge(Protocol):
@@ -182,7 +182,6 @@ class InMemoryKnowledge(dict[str, bytes]):
         True
         >>> knowledge.get("a.example"), knowledge.get("b.example")
         (b'new', b'old')
-
     """
 
     def __init__(self, known: Mapping[str, bytes] | None = None, *, below: Knowledge | None = None) -> None:

@@ -33,7 +33,6 @@ class BottomKSample(Generic[V]):
         >>> displaced = sample.merge(pages)
         >>> [page.key for page in sample] == sorted(page.key for page in pages)[:3]
         True
-
     """
 
     def __init__(self, limit: int, encoded: Callable[[V], bytes] | None = None) -> None:

@@ -43,7 +43,6 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
         >>> page = Page.parse("", "<p>" + "A story. " * 60 + "<div hidden>" + "Cheap pills. " * 500 + "</div>")
         >>> without_much_hidden(page, Judgement([False] * 5, [0.0] * 5)).noise
         [False, False, False, True, True]
-
     """
     if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
         return judgement
@@ -191,7 +190,6 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
         >>> page = Page.parse("https://a.example/", "<p>A short note.</p>")
         >>> apply_guard(page, Judgement([True] * 3, [0.0] * 3)).noise
         [False, False, False]
-
     """
     judgement = without_much_hidden(page, judgement)
     all_text, kept = _count_unlinked(page, judgement.noise)
@@ -215,7 +213,6 @@ def leaves_next_to_nothing(page: Page, noise: Sequence[bool], safer: Sequence[bo
         >>> page = Page.parse("https://a.example/", "<p>A short note.</p>")
         >>> leaves_next_to_nothing(page, [True] * 3, [False] * 3)
         True
-
     """
     (_, kept), (_, kept_by_safer) = _count_unlinked(page, noise), _count_unlinked(page, safer)
     if _is_next_to_nothing(kept, kept_by_safer):

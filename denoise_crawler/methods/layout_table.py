@@ -66,7 +66,6 @@ class LayoutTable(Method):
 
     Raises:
         ValueError: A parameter is out of range.
-
     """
 
     name: ClassVar[str] = "layout_table"

@@ -23,7 +23,6 @@ class LinkRatio(Method):
 
     Raises:
         ValueError: ``threshold`` is out of range.
-
     """
 
     name: ClassVar[str] = "link_ratio"

@@ -91,7 +91,6 @@ def annotate(page: Page, ignorable_share: float = IGNORABLE_SHARE) -> Annotation
         page: The page.
         ignorable_share: An element with an ignorable tag is typed by its content if it holds a larger share (0 to
             1) of the page's characters outside links: it then wraps the page (``form``) or was never closed.
-
     """
     nodes = page.nodes
     statistics = count_contents(nodes)
@@ -227,7 +226,6 @@ class Pruning:
         coherence: A text node with a higher degree of coherence is kept whole; others are opened.
         image_width: The least width of a kept image in CSS pixels; images of unknown width are kept.
         inline_links: Whether a kept link node must be an inline element.
-
     """
 
     coherence: float
@@ -311,7 +309,6 @@ class NodeTypes(Method):
 
     Raises:
         ValueError: An option is out of range.
-
     """
 
     name: ClassVar[str] = "node_type"

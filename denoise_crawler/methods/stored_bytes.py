@@ -37,7 +37,6 @@ class VersionedFormat:
         error: Raised for bytes of another kind or version, and for bytes that are cut off, damaged or of more than
             64 MB when decompressed.
         level: How much time zlib takes to write it: a crawl waits meanwhile.
-
     """
 
     magic: bytes
@@ -57,7 +56,6 @@ class VersionedFormat:
             kind: The type of the record.
             build: Makes the result of the record; a ValueError, IndexError or OverflowError says that the record
                 is inconsistent.
-
         """
         name, version = self.magic[:-1], self.magic[-1]
         if not data.startswith(name) or len(data) == len(name):
@@ -89,7 +87,6 @@ def deflate(plain: bytes, level: int = -1) -> bytes:
     Example:
         >>> deflate(b"short"), inflate(deflate(b"long" * 100)) == b"long" * 100
         (b'\x00short', True)
-
     """
     if len(plain) > MAX_BYTES:
         raise ValueError(f"{len(plain):,} bytes: more than {MAX_BYTES >> 20} MB are not stored")
@@ -103,7 +100,6 @@ def inflate(data: bytes) -> bytes:
     Raises:
         zlib.error: The data is damaged.
         ValueError: The data is cut off, or over 64 MB when decompressed.
-
     """
     if data[:1] == _UNCOMPRESSED:
         return data[1:]
@@ -120,7 +116,6 @@ def decode_msgpack(data: bytes, kind: Any = Any) -> Any:
     Raises:
         ValueError: The bytes are invalid, or hold more than two million values: an empty value is one byte of
             data but a hundred in memory.
-
     """
     if len(data) > _MAX_VALUES and _count_values(data) > _MAX_VALUES:
         raise ValueError(f"more than {_MAX_VALUES:,} values")

@@ -31,7 +31,7 @@ class MethodTable(UserDict[str, "type[Method]"]):
 _PLACES: dict[str, Any] = {
     "fusion": "fusion.method:Fusion",
     "one_look": "fusion.method:OneLook",
-    "style_tree": "style_tree.method:StyleTree",
+    "style_tree": "style_tree.site_tree:StyleTree",
     "layout_table": "layout_table:LayoutTable",
     "feature_tree": "feature_tree.method:FeatureTreeMatching",
     "node_type": "node_type:NodeTypes",
@@ -55,7 +55,6 @@ class MethodChoice:
     Example:
         >>> MethodChoice("style_tree", {"threshold": 0.7}).new().threshold
         0.7
-
     """
 
     name: str = DEFAULT_METHOD
@@ -88,7 +87,6 @@ class MethodChoice:
         Args:
             parts: Results of :meth:`Method.to_bytes`. One that cannot be read is logged and left out.
             site: The name of the site, for the log.
-
         """
         method = self.new()
         for part in parts:

@@ -249,4 +249,4 @@ def _value(value: object) -> str:
     if isinstance(value, float):
         value = round(value, 4)  # a very small one would be written in a way that YAML reads as text
     written = json.dumps(value, ensure_ascii=False)
-    return _NOT_PRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", written)
+    return _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", written)

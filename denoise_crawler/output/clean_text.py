@@ -160,7 +160,7 @@ def _columns(page: Page) -> tuple[np.ndarray, ...]:
 
 def _shown(page: Page, noise: list[bool] | None) -> Shown:
     """Return what is written in the place of texts and elements, and before nodes: formulas and annotations."""
-    nodes, found = page.nodes, page.once(formulas_of)
+    nodes, on_page = page.nodes, page.once(formulas_of)
     texts = {
         index: text_of(nodes, index)
         for annotation in nodes.tagged(_ANNOTATIONS)
@@ -169,20 +169,20 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
     }
     elements: dict[int, tuple[str, bool] | None] = {}
     before: dict[int, list[tuple[int, str]]] = {}
-    if not found.elements and not found.places:
+    if not on_page.elements and not on_page.places:
         return texts, elements, before
     belongs = Belonging(page, noise)
-    for index, formula in found.elements.items():
+    for index, formula in on_page.elements.items():
         elements[index] = None
         if formula is not None and belongs(index):
             whole = isinstance(formula, Formula) and formula.display
             shown = formula.latex if isinstance(formula, Formula) else formula.text
             elements[index] = (collapse_spaces(shown) if whole else shown), whole
-    for place in reversed(found.places):
+    for place in reversed(on_page.places):
         if place.node < len(nodes) and nodes.texts[place.node]:
             text = texts.get(place.node) or nodes.texts[place.node]
             texts[place.node] = f"{text[: place.offset]} {place.formula.latex} {text[place.offset :]}"
-    for place in found.places:
+    for place in on_page.places:
         if belongs(place.parent):
             before.setdefault(place.node, []).append((place.parent, collapse_spaces(place.formula.latex)))
     return texts, elements, before
@@ -282,8 +282,8 @@ def _by_selector(page: Page, selector: str) -> list[int]:
 def _by_html(page: Page, html: str) -> list[int]:
     """Return the first node of ``page`` with the tag and text of each node of ``html``."""
     fragment = Page.parse(page.url, html, site=page.site)
-    found = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
-    return sorted(node for node in found if node >= 0)
+    matches = (_first_like(page, fragment, node) for node in fragment.nodes.children(0))
+    return sorted(node for node in matches if node >= 0)
 
 
 def _first_like(page: Page, fragment: Page, wanted: int) -> int:
@@ -297,11 +297,11 @@ def _first_like(page: Page, fragment: Page, wanted: int) -> int:
 
 def _by_tag_and_length(page: Page) -> dict[tuple[str, int], list[int]]:
     nodes, before = page.nodes, [0, *accumulate(page.characters)]
-    found: dict[tuple[str, int], list[int]] = defaultdict(list)
+    elements: dict[tuple[str, int], list[int]] = defaultdict(list)
     for index, tag in enumerate(nodes.tags):
         if tag != TEXT:
-            found[tag, before[nodes.ends[index]] - before[index]].append(index)
-    return found
+            elements[tag, before[nodes.ends[index]] - before[index]].append(index)
+    return elements
 
 
 def _letters(page: Page, inside: Iterable[int]) -> str:

@@ -91,14 +91,14 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
     gone = [row for row in rows if row[2] and row[0].strip() not in above]
     dropped = [(size * chance, size, text) for text, size, _, chance in gone]
     visible = sum(size for _, size, _ in (*kept, *dropped))
-    found = []
+    reasoned = []
     for what, texts in (("kept characters may be noise", kept), ("dropped characters may be content", dropped)):
         doubtful = sum(amount for amount, _, _ in texts)
         if doubtful > _LEAST_DOUBT * visible:
             quoted = _shortened(collapse_spaces(max(texts, key=lambda row: row[0])[2]), _MAX_QUOTED)
             size = sum(size for _, size, _ in texts)
-            found.append((doubtful, f"about {doubtful:,.0f} of {size:,} {what}, as “{quoted}”"))
-    strongest = [text for _, text in sorted(found, key=lambda row: -row[0])]
+            reasoned.append((doubtful, f"about {doubtful:,.0f} of {size:,} {what}, as “{quoted}”"))
+    strongest = [text for _, text in sorted(reasoned, key=lambda row: -row[0])]
     return [*strongest, *(["nothing is known of its site"] if known == 0 else [])]
 
 

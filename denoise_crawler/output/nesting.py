@@ -48,15 +48,15 @@ def find_misnested(nodes: Nodes, tags: Sequence[str]) -> set[int]:
 
     ``tags`` are those that the nodes are written with.
     """
-    found = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
+    misnested = {index for index in range(len(nodes)) if tags[index] in VOID and nodes.ends[index] > index + 1}
     for closed, closing, shields in _CLOSINGS:
         if not closed.isdisjoint(tags):
             inside = _inside(nodes, tags, closed, shields)
             below = _below(nodes, tags, [tag in closing for tag in tags], shields)
-            found.update(index for index in range(len(nodes)) if inside[index] and below[index])
+            misnested.update(index for index in range(len(nodes)) if inside[index] and below[index])
     if "table" in tags or not TABLE_PARTS.isdisjoint(tags):
-        found |= _misnested_in_tables(nodes, tags)
-    return found
+        misnested |= _misnested_in_tables(nodes, tags)
+    return misnested
 
 
 def _inside(nodes: Nodes, tags: Sequence[str], closed: frozenset[str], shields: frozenset[str]) -> list[bool]:
@@ -131,24 +131,24 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
         {1: True, 3: False}
     """
     counts = _Counts(nodes, noise)
-    found: dict[int, bool] = {}
+    verdicts: dict[int, bool] = {}
     index, content_end = 0, 0  # content_end: the end of the content region around
     while index < len(nodes):
         if not counts.anything(index):
             index = nodes.ends[index]
         elif index not in divisible and noise[index]:
-            found[index] = True
+            verdicts[index] = True
             index = nodes.ends[index]
         elif index < content_end or index in divisible or not counts.pure_content(index):
             index += 1
         elif counts.noisy_pictures[index]:
-            found[index] = False
+            verdicts[index] = False
             content_end = nodes.ends[index]
             index += 1
         else:
-            found[index] = False
+            verdicts[index] = False
             index = nodes.ends[index]
-    return found
+    return verdicts
 
 
 class _Counts:
@@ -179,17 +179,17 @@ class _Counts:
         return not self.noisy_pictures[index]
 
 
-def joined_sides(nodes: Nodes, found: dict[int, bool]) -> dict[int, list[str]]:
+def joined_sides(nodes: Nodes, roots: dict[int, bool]) -> dict[int, list[str]]:
     """Return the sides where a region borders a sibling with the same verdict, so that no line separates them.
 
     Sides are ``above`` and ``below`` for blocks, ``before`` and ``after`` inside a line.
     """
     sides: dict[int, list[str]] = {}
     last = -1
-    for index in found:
+    for index in roots:
         if last >= 0 and index < nodes.ends[last]:
             continue  # a picture in a region
-        if last >= 0 and nodes.parents[last] == nodes.parents[index] and found[last] == found[index]:
+        if last >= 0 and nodes.parents[last] == nodes.parents[index] and roots[last] == roots[index]:
             inline = nodes.tags[index] in INLINE
             if inline == (nodes.tags[last] in INLINE) and nodes.tags[index] not in TABLE_PARTS:
                 sides.setdefault(last, []).append("after" if inline else "below")

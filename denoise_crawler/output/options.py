@@ -120,8 +120,8 @@ class OptionTable:
             SettingError: A value is wrong; the message names the first such setting.
         """
         better = defaults or {}
-        found = {name: row.read(settings, better.get(name)) for name, row in cls.options().items()}
-        return cls(**found, **others)
+        values = {name: row.read(settings, better.get(name)) for name, row in cls.options().items()}
+        return cls(**values, **others)
 
     @classmethod
     def add_to(cls, parser: ArgumentParser, *names: str, over_settings: bool = False) -> None:
@@ -138,8 +138,8 @@ class OptionTable:
             if row.kind is FLAG:
                 parser.add_argument(flag, action="store_true", default=default, help=row.help)
                 continue
-            said = f"the setting {row.name}" if over_settings else row.default
-            words = row.help if said is None else f"{row.help} (default: {said})"
+            otherwise = f"the setting {row.name}" if over_settings else row.default
+            words = row.help if otherwise is None else f"{row.help} (default: {otherwise})"
             if row.kind.choices:
                 parser.add_argument(flag, choices=row.kind.choices, default=default, help=words)
             else:
@@ -148,8 +148,8 @@ class OptionTable:
     @classmethod
     def given(cls, arguments: Namespace) -> dict[str, Any]:
         """Return by field what the command line says."""
-        found = {name: getattr(arguments, name, None) for name in cls.options()}
-        return {name: value for name, value in found.items() if value is not None}
+        chosen = {name: getattr(arguments, name, None) for name in cls.options()}
+        return {name: value for name, value in chosen.items() if value is not None}
 
 
 def one_of(names: Iterable[str]) -> Kind[str]:

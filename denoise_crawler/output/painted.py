@@ -228,10 +228,10 @@ class _Painting:
             if name.lower() != "title" and not name.lower().startswith(REGION_ATTRIBUTE)
         ]
         verdict = "noise" if self.regions[index] else "content"
-        said = f"{verdict}: {self.reason(index)}".rstrip(" :")
+        explained = f"{verdict}: {self.reason(index)}".rstrip(" :")
         if index in self.joins:
             kept.append(("data-denoise-joins", " ".join(self.joins[index])))
-        tooltip = f"{said} (score {self.judgement.scores[index]:.2f})"
+        tooltip = f"{explained} (score {self.judgement.scores[index]:.2f})"
         return [*kept, (REGION_ATTRIBUTE, verdict), ("title", tooltip)]
 
 

@@ -173,6 +173,8 @@ def output_tags(nodes: Nodes) -> list[str]:
 def write_below(folder: Path, name: str, text: str) -> None:
     """Write a file of this ``name`` in a folder or one below it; lone surrogates become ``?``.
 
+    A process that is killed meanwhile leaves no part of a file under that name.
+
     Raises:
         LinkedOutputError: The path contains a link or leads out of ``folder``.
     """
@@ -183,7 +185,11 @@ def write_below(folder: Path, name: str, text: str) -> None:
         if place != folder and place.is_symlink():
             raise LinkedOutputError(f"{place} is a link, which is not followed: remove it or name another folder")
     file.parent.mkdir(exist_ok=True)
-    file.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    unfinished = file.with_name(f".{file.name}")
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("x", encoding="utf-8", errors="replace", newline="\n") as new:
+        new.write(text)
+    unfinished.replace(file)
 
 
 # --- clean HTML: the kept nodes of a page as a new, repaired document with absolute links

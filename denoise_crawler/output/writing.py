@@ -279,10 +279,6 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
     return PageColumns(page, (*choice.of_page, reader_aids, declared_article, formulas_of, metadata_of, *more))
 
 
-def _render_text(page: Page, judgement: Judgement | None) -> str:
-    return clean_text(page, judgement.noise if judgement else None)
-
-
 def _render_html(page: Page, judgement: Judgement | None) -> str:
     return _as_document(page, clean_html(page, judgement.noise if judgement else None))
 
@@ -307,7 +303,6 @@ def _as_document(page: Page, markup: str) -> str:
 
 # The judgement is None for a page that was not judged; then all of it is kept.
 RENDERINGS: dict[str, Callable[[Page, Judgement | None], str]] = {
-    "text": _render_text,
     "html": _render_html,
     "painted": _render_painted,
     "painted-remote": partial(_render_painted, remote=True),

@@ -25,7 +25,6 @@ def over_time(runs: Sequence[SiteRun]) -> Chart | None:
         >>> from denoise_crawler.store import SiteRun
         >>> over_time([SiteRun(1_700_000_000_000, pages=9, visible=200, kept=50)]).rows
         [('2023-11-14 22:13, 9 pages', (0.75, None))]
-
     """
     rows = []
     for run in runs:
@@ -64,7 +63,6 @@ def feed_chart(path: Path, names: Mapping[str, str] = _AS_WE_NAME_THEM) -> Chart
 
     Raises:
         FeedError: The file cannot be read or holds no clean items.
-
     """
     items, broken = _read_items(path, names)
     each = -(-len(items) // _MAX_ROWS)

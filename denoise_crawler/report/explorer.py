@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.methods.style_tree.method import StyleTree
-from denoise_crawler.methods.style_tree.tree import ElementNode, Labels, StyleNode
+from denoise_crawler.methods.style_tree.page_nodes import Labels
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures
@@ -62,7 +63,6 @@ def style_tree_of(
 
     Returns:
         The tree, None if there is none; and the note, or why there is none.
-
     """
     method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
     if stored := store.knowledge(site, method.store_key) if store else []:
@@ -128,7 +128,6 @@ def tree_data(
         pages: Pages whose texts and numbers (from 1) the nodes show. They need not be in the tree.
         threshold: Below this importance a node is noise.
         max_nodes: How many nodes to include, those on most pages first.
-
     """
     explored = _Explorer(tree, threshold, max_nodes)
     for number, page in enumerate(pages, 1):
@@ -154,7 +153,6 @@ def tree_html(
         pages: The title, and if it has one the file, of each page whose texts are shown.
         note: Where the tree comes from.
         home: The address of the report's start page; empty if the page stands alone.
-
     """
     values: dict[str, Any] = {
         "site": site,
@@ -221,8 +219,8 @@ class _Explorer:
                 continue
             if len(data.places[row]) < _MAX_PLACES:
                 data.places[row].append(number)
-            if len(data.texts[row]) < _MAX_TEXTS and (said := _text_of_node(page, first)):
-                text = self._index_of(self._strings, data.strings, said)
+            if len(data.texts[row]) < _MAX_TEXTS and (shown := _text_of_node(page, first)):
+                text = self._index_of(self._strings, data.strings, shown)
                 if text not in data.texts[row]:
                     data.texts[row].append(text)
 
@@ -271,10 +269,10 @@ def _text_of_node(page: Page, index: int) -> str:
             size += len(text)
             if size > 4 * _MAX_TEXT_CHARACTERS:
                 break
-    said = collapse_spaces(" ".join(parts))
-    if not said and nodes.tags[index] == "img":
-        said = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
-    return said if len(said) <= _MAX_TEXT_CHARACTERS else said[: _MAX_TEXT_CHARACTERS - 1] + "…"
+    shown = collapse_spaces(" ".join(parts))
+    if not shown and nodes.tags[index] == "img":
+        shown = f"picture {page.absolute(nodes.elements[index].get('src') or '')}"
+    return shown if len(shown) <= _MAX_TEXT_CHARACTERS else shown[: _MAX_TEXT_CHARACTERS - 1] + "…"
 
 
 def selector(label: str) -> str:
@@ -283,7 +281,6 @@ def selector(label: str) -> str:
     Example:
         >>> selector("div|class=wide|id=main|width=50%")
         'div.wide#main[width="50%"]'
-
     """
     if label == TEXT:
         return "text"

@@ -139,14 +139,14 @@ def findings(sites: Iterable[SiteFigures]) -> list[Finding]:
 
     These are at most MAX_OF_A_KIND findings of a kind, MAX_FINDINGS in all, each page once.
     """
-    found = sorted((one for site in sites for one in _of_site(site)), key=lambda one: -one.weight)
-    kinds, pages, taken = Counter[str](), set[int](), list[Finding]()
-    for one in found:
-        if kinds[one.kind] < MAX_OF_A_KIND and id(one.page) not in pages and len(taken) < MAX_FINDINGS:
+    candidates = sorted((one for site in sites for one in _of_site(site)), key=lambda one: -one.weight)
+    kinds, pages, chosen = Counter[str](), set[int](), list[Finding]()
+    for one in candidates:
+        if kinds[one.kind] < MAX_OF_A_KIND and id(one.page) not in pages and len(chosen) < MAX_FINDINGS:
             kinds[one.kind] += 1
             pages.add(id(one.page))
-            taken.append(one)
-    return taken
+            chosen.append(one)
+    return chosen
 
 
 def _of_site(site: SiteFigures) -> Iterator[Finding]:
@@ -156,12 +156,12 @@ def _of_site(site: SiteFigures) -> Iterator[Finding]:
             yield Finding(site, page, "nothing", page.error or f"nothing to read: {page.skipped}", 1.0)
     for page in pages:
         if page.confidence is not None and page.confidence < _UNSURE:
-            said = ": ".join([f"its text is about {page.confidence:.0%} right", *page.doubts[:1]])
-            yield Finding(site, page, "unsure", said, 1.0 - page.confidence)
+            why = ": ".join([f"its text is about {page.confidence:.0%} right", *page.doubts[:1]])
+            yield Finding(site, page, "unsure", why, 1.0 - page.confidence)
         missing = [name for name, value in (("title", page.title), ("date", page.date)) if not value]
         if missing and page.page_type == "article":
-            said = f"an article without {' and '.join(missing)}"
-            yield Finding(site, page, "missing", said, 0.1 * len(missing))
+            why = f"an article without {' and '.join(missing)}"
+            yield Finding(site, page, "missing", why, 0.1 * len(missing))
     if len(pages) >= _MIN_PAGES:
         yield from _unlike(site, pages)
         yield from _repeated(site, pages)
@@ -174,15 +174,15 @@ def _unlike(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
     for page, share in zip(pages, shares, strict=True):
         if share is not None and abs(share - usual) > _FAR:
             amount = "more" if share > usual else "less"
-            said = f"{share:.0%} removed, much {amount} than the {usual:.0%} of its site"
-            yield Finding(site, page, f"{amount} removed", said, abs(share - usual))
+            why = f"{share:.0%} removed, much {amount} than the {usual:.0%} of its site"
+            yield Finding(site, page, f"{amount} removed", why, abs(share - usual))
     for name, what in (("language", "language"), ("page_type", "type")):
         values = Counter(getattr(page, name) for page in pages)
         common, often = values.most_common(1)[0]
         for page in pages if often * 4 >= len(pages) * 3 else ():
             if (value := getattr(page, name)) not in (common, None, ""):
-                said = f"its {what} is {value}, that of the other pages {common}"
-                yield Finding(site, page, what, said, 0.3)
+                why = f"its {what} is {value}, that of the other pages {common}"
+                yield Finding(site, page, what, why, 0.3)
 
 
 def _repeated(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
@@ -192,8 +192,8 @@ def _repeated(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
     for page in pages:
         if lines := {line for line in page.lines if on[line] >= many}:
             most = max(on[line] for line in lines)
-            said = f"{counted(len(lines), 'line')} of its text also on other pages, one on {most} of {len(pages)}"
-            yield Finding(site, page, "repeated", said, min(1.0, 0.2 + len(lines) / max(1, len(page.lines))))
+            why = f"{counted(len(lines), 'line')} of its text also on other pages, one on {most} of {len(pages)}"
+            yield Finding(site, page, "repeated", why, min(1.0, 0.2 + len(lines) / max(1, len(page.lines))))
 
 
 JUDGED_PAGES = 5
@@ -231,8 +231,8 @@ def learning_curve(
     verdicts = _judge_at_steps(learner, learned, judged, steps)
     curve = LearningCurve(len(judged), steps)
     for of_step in verdicts:
-        counted = [count_characters(page, found.noise) for page, found in zip(judged, of_step, strict=True)]
-        curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in counted))
+        sizes = [count_characters(page, verdict.noise) for page, verdict in zip(judged, of_step, strict=True)]
+        curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in sizes))
         curve.settled.append(_agreement(judged, of_step, verdicts[-1]))
     return curve
 
@@ -240,13 +240,13 @@ def learning_curve(
 def _judge_at_steps(
     learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
 ) -> list[list[Judgement]]:
-    found, done = [], 0
+    judgements, done = [], 0
     for step in steps:
         for page in learned[done:step]:
             learner.learn(page)
         done = step
-        found.append([learner.judge(page) for page in judged])
-    return found
+        judgements.append([learner.judge(page) for page in judged])
+    return judgements
 
 
 def _agreement(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:

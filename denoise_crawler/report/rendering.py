@@ -47,7 +47,6 @@ def render_page(
         remote: Whether painted pages may fetch style sheets and pictures.
         connect: The sources that our script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
-
     """
     environment = _environment(templates)
     script = "\n".join(_source(environment, name) for name in scripts)
@@ -104,7 +103,6 @@ def size(value: int) -> str:
     Example:
         >>> size(999), size(2_500_000)
         ('999 bytes', '2.5 MB')
-
     """
     amount = float(value)
     for unit in ("bytes", "kB", "MB", "GB"):
@@ -171,14 +169,13 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
         cleaned: The page. Its tree must have no other user: each element gets its number as an attribute.
         remote: Whether the view may fetch the page's pictures and style sheets.
         known: How many pages of the site are known; None for a method that asks for none.
-
     """
     page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
-    found, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
-    listed = [_listed(page, node, verdict) for node, verdict in found[:MAX_BLOCKS]]
+    verdicts, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
+    listed = [_listed(page, node, verdict) for node, verdict in verdicts[:MAX_BLOCKS]]
     lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()
     painted = _paint(page, judgement, cleaned, remote=remote)
-    more_blocks, more_lines = len(found) - len(listed), len(text.splitlines()) - len(lines)
+    more_blocks, more_lines = len(verdicts) - len(listed), len(text.splitlines()) - len(lines)
     doubts_of_page = doubts(page, judgement, known) if is_low(judgement.confidence, SURE) else []
     return PageView(painted, listed, more_blocks, lines, more_lines, judgement.confidence, doubts_of_page)
 

@@ -61,13 +61,13 @@ def sample_sites(
     pages: SitedPages, choice: MethodChoice, *, sites: int, store: Store | None = None
 ) -> SampledSites:
     """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
-    found = SampledSites(InMemoryKnowledge())
-    denoiser = Denoiser(choice, knowledge=found.known)
+    sampled = SampledSites(InMemoryKnowledge())
+    denoiser = Denoiser(choice, knowledge=sampled.known)
     known, key = set(store.known()) if store is not None else set(), choice.key
     for site, url, html in pages:
-        found.pages[site] = found.pages.get(site, 0) + 1
-        if site in found.samples or len(found.samples) < sites:
-            found.samples.setdefault(site, SiteSample()).add(url, html)
+        sampled.pages[site] = sampled.pages.get(site, 0) + 1
+        if site in sampled.samples or len(sampled.samples) < sites:
+            sampled.samples.setdefault(site, SiteSample()).add(url, html)
         if (site, key) in known or not denoiser.learns:
             continue
         try:
@@ -75,7 +75,7 @@ def sample_sites(
         except Exception:  # noqa: S112 - judging will fail as well, and counts it
             continue
     denoiser.save()
-    return found
+    return sampled
 
 
 _NOTHING = PageView("", [])
@@ -110,7 +110,6 @@ class Frame:
         store: The file of a crawl, which knows other sites.
         nodes: The nodes shown of a style tree.
         remote: Whether painted pages may fetch their pictures and style sheets.
-
     """
 
     folder: Path
@@ -234,7 +233,6 @@ class Plan:
         feed: The chart of a feed.
         remote: Whether painted pages may fetch their pictures and style sheets.
         workers: The number of processes. The report is the same for every number.
-
     """
 
     pages: Callable[[], SitedPages]
@@ -253,7 +251,6 @@ def write_report(folder: Path, plan: Plan, run: RunFigures) -> RunFigures:
 
     Raises:
         WorkerError: A worker process failed.
-
     """
     _Report(folder, plan, run).write()
     return run

@@ -49,7 +49,6 @@ def read_archive(
 
     Raises:
         SourceError: There is no such file, column or format.
-
     """
     if file_format in BY_SPARK:
         rows = spark.read.parquet(*paths) if file_format == "parquet" else spark.read.json(list(paths))

@@ -102,7 +102,6 @@ def clean(
         LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
         RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
-
     """
     cleaning = Cleaning(MethodChoice.of(method), writing, SiteRules.of_folder(rules), warmup_pages)
     added, within = _added_columns(writing), limits or Limits()
@@ -142,7 +141,6 @@ def learn(
     Raises:
         MethodError: The method or an option is unknown.
         ValueError: The method does not learn, or a column is missing.
-
     """
     cleaning, within = Cleaning(MethodChoice.of(method)), limits or Limits()
     if not cleaning.choice.learns:

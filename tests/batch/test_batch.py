@@ -212,7 +212,7 @@ def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(
             workers=workers,
             site=odd_site,
             tally=tally,
-            render="text",
+            render="html",
         )
     )
     assert [one.page.text for one in found] == ["This is one.", "", "This is no-site.", "This is two."]
@@ -324,7 +324,7 @@ def test_wrong_arguments_raise_at_once() -> None:
     with pytest.raises(MethodError):
         cleaned(MethodChoice("link_ratio", {"threshold": 7}))
     for wrong, said in (
-        ({"render": "pdf"}, "text, html"),
+        ({"render": "pdf"}, "html, painted"),
         ({"short_sites": "keep"}, "clean, raw, drop"),
         ({"workers": 0}, "at least 1"),
         ({"workers": 2, "site": lambda _: ""}, "functions that can be imported"),

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -16,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.settings import Settings
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.commands.method_choice import readable_name, settings_with_method, site_folder
+from denoise_crawler.commands.clean_output import FileNames, readable_name, site_folder
+from denoise_crawler.commands.method_choice import settings_with_method
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
@@ -125,17 +128,18 @@ def test_without_an_output_the_lines_and_nothing_else_go_to_stdout(folder: Path)
 
 
 @pytest.mark.parametrize(
-    ("rendering", "ending"), [("text", ".txt"), ("html", ".html"), ("painted", ".html"), ("annotated", ".html")]
+    ("rendering", "ending"),
+    [("text", ".txt"), ("markdown", ".md"), ("html", ".html"), ("painted", ".html"), ("annotated", ".html")],
 )
 def test_other_renderings_become_a_file_a_page(folder: Path, rendering: str, ending: str) -> None:
     output = ("--as", rendering, "--method", "link_ratio", "--workers", "1")
     denoise(folder, "clean", "pages.jsonl", "-o", "out", *output)
     files = sorted((folder / "out" / "news.example").glob(f"*{ending}"))
-    assert [file.stem for file in files] == [
-        f"{number:06}{readable_name(url)}" for number, (url, _) in enumerate(pages(), start=1)
-    ]
-    expected = next(iter(denoise_pages(pages(), method="link_ratio"))).text.splitlines()[0]
-    assert expected in files[0].read_text("utf-8")
+    assert {file.stem for file in files} == {readable_name(url) for url, _ in pages()}
+    expected = next(iter(denoise_pages(pages(), method="link_ratio")))
+    text = (folder / "out" / "news.example" / f"{readable_name(expected.url)}{ending}").read_text("utf-8")
+    assert expected.text.splitlines()[0] in text
+    assert text.startswith("---\ntitle: ") == (rendering == "markdown")
     again = denoise(folder, "clean", "pages.jsonl", "-o", "out", *output, code=2)
     assert "out is not empty" in again.stderr
     denoise(folder, "clean", "pages.jsonl", "-O", "out", *output)
@@ -258,6 +262,75 @@ def test_a_signal_ends_all_processes_and_leaves_whole_lines(folder: Path, by: si
     assert 0 < len(lines(folder / "out.jsonl")) < 1600
 
 
+def killed_after(lines_or_files: int, folder: Path, *arguments: str) -> None:
+    """Kill the command with all its processes when its output has grown by so many lines, or files."""
+    out = folder / "out"
+
+    def size() -> int:
+        if out.is_dir():
+            return sum(not file.name.startswith(".") for file in out.glob("*/*"))
+        return out.read_bytes().count(b"\n") if out.exists() else 0
+
+    before, deadline = size(), time.monotonic() + 300
+    with subprocess.Popen(
+        command("clean", *arguments),
+        cwd=folder,
+        env=environment(TMPDIR=str(folder / "temporary")),
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        while size() < before + lines_or_files:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("rendering", ["jsonl", "markdown"])
+def test_a_run_that_was_killed_twice_is_resumed_as_if_it_had_not_been(folder: Path, rendering: str) -> None:
+    many = [(f"{url}?copy={copy}", html) for copy in range(15) for url, html in pages(12)]
+    twice = many + many[:20]  # at the same addresses
+    (folder / "many.jsonl").write_text(
+        "".join(json.dumps({"url": url, "html": html}) + "\n" for url, html in twice)
+    )
+    (folder / "temporary").mkdir()
+    arguments = ("many.jsonl", "--as", rendering, "-o", "out", "--method", "style_tree", "--workers", "2")
+    killed_after(20, folder, *arguments)
+    if rendering == "jsonl":
+        with (folder / "out").open("a") as file:
+            file.write('{"url": "https://news.example/cut')
+    killed_after(20, folder, *arguments, "--resume")
+    done = run_program(*command("clean", *arguments, "--resume"), folder=folder, TMPDIR=str(folder / "temporary"))
+    counts = re.search(r"(\d+) pages of[^$]*an earlier run: (\d+) pages", done.stderr)
+    assert counts is not None, done.stderr
+    cleaned, held = map(int, counts.groups())
+    assert held >= 40
+    assert held + cleaned == len(twice)
+    assert list((folder / "temporary").iterdir()) == []
+    denoise(folder, "clean", *arguments[:4], "whole", *arguments[5:])
+    if rendering == "jsonl":
+        assert (folder / "out").read_bytes() == (folder / "whole").read_bytes()
+        return
+    files = {file.name: file.read_bytes() for file in (folder / "whole" / "news.example").iterdir()}
+    assert len(files) == len(twice)
+    assert {file.name: file.read_bytes() for file in (folder / "out" / "news.example").iterdir()} == files
+
+
+def test_a_folder_of_a_living_process_and_one_of_another_program_stay(folder: Path) -> None:
+    temporary = folder / "temporary"
+    (temporary / "denoise-other").mkdir(parents=True)
+    (temporary / "denoise-linked.lock").symlink_to(folder / "pages.jsonl")
+    for name in ("living", "dead"):
+        (temporary / f"denoise-{name}").mkdir()
+        (temporary / f"denoise-{name}.lock").touch()
+    with FileLock(temporary / "denoise-living.lock"):
+        arguments = ("clean", "pages.jsonl", "-o", "out", "--method", "link_ratio", "--workers", "1")
+        run_program(*command(*arguments), folder=folder, TMPDIR=str(temporary))
+        left = {file.name for file in temporary.iterdir()}
+    assert left == {"denoise-other", "denoise-linked.lock", "denoise-living", "denoise-living.lock"}
+    assert (folder / "pages.jsonl").stat().st_size
+
+
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
     write_pages(folder / "many.jsonl", 40)
     arguments = command("clean", *["many.jsonl"] * 10, "--method", "link_ratio", "--workers", "1")
@@ -299,6 +372,11 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
         (["clean", "pages.jsonl", "--as", "html", "-o", "notes.txt"], "notes.txt is a file; name a folder"),
         (["clean", "pages.jsonl", "-o", "sub"], "sub is a folder; name a file"),
         (["clean", "pages.jsonl", "--as", "pdf"], "invalid choice: 'pdf'"),
+        (["clean", "pages.jsonl", "--as", "text", "--form", "markdown", "-o", "new"], "or name --as markdown"),
+        (["clean", "pages.jsonl", "--as", "html", "--form", "blocks", "-o", "new"], "or name --as jsonl"),
+        (["clean", "pages.jsonl", "--format", "markdown"], "what is written is --form markdown"),
+        (["clean", "pages.jsonl", "--resume"], "name it with -o"),
+        (["clean", "pages.jsonl", "--resume", "-o", "notes.txt"], "notes.txt is no output of this command"),
         (["clean"], "the following arguments are required: PATH"),
         (["clean", "pages.jsonl", "--fast"], "clean does not know: --fast"),
         (["clean", "pages.jsonl", "-s", "DENOISE_WARMUP_PAGES=few"], "DENOISE_WARMUP_PAGES is 'few'"),
@@ -343,15 +421,24 @@ def test_a_name_made_of_any_address_is_safe(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "name"),
     [
-        ("https://a.example/2019/05/a-story.html", "_2019_05_a-story"),
-        ("https://a.example/%E6%96%B0%E9%97%BB?id=3&p=2", "_新闻_id_3_p_2"),
-        ("https://a.example/../../etc/passwd", "_etc_passwd"),
-        ("https://a.example/", ""),
-        ("http://[broken", ""),
+        ("https://a.example/2019/05/a-story.html", "2019_05_a-story"),
+        ("https://a.example/%E6%96%B0%E9%97%BB?id=3&p=2", "新闻_id_3_p_2"),
+        ("https://a.example/../../etc/passwd", "etc_passwd"),
+        ("https://a.example/nul.html", "_nul"),
+        ("https://a.example/", "index"),
+        ("http://[broken", "index"),
     ],
 )
 def test_a_name_can_be_read(url: str, name: str) -> None:
     assert readable_name(url) == name
+
+
+def test_no_two_pages_have_one_name() -> None:
+    names = FileNames(".md")
+    paths = ("", "index.html", "a/b", "a_b", "A_b", "a_b?", "a_b~2")
+    assert [names.new("a.example", f"https://a.example/{path}").removeprefix("a.example/") for path in paths] == [
+        *("index.md", "index~2.md", "a_b.md", "a_b~2.md", "A_b~3.md", "a_b~4.md", "a_b_2.md")
+    ]
 
 
 KEY = Fusion.name

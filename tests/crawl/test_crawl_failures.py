@@ -42,7 +42,7 @@ BREAKS = {
     "WaitingItems.park": "crawl.parked_items",
     "WaitingItems.inherit": "crawl.parked_items",
     "WaitingItems.count": "crawl.parked_items",
-    "WaitingItems._count": "crawl.parked_items",
+    "ItemLimits.count_waiting": "crawl.parked_items",
     "WaitingItems._cache": "crawl.parked_items",
     "WarmupQueue._is_releasing": "crawl.warmup",
     "WarmupQueue._wait_for_release": "crawl.warmup",
@@ -58,7 +58,7 @@ BREAKS = {
 # Where the limit of 64 MB is looked up.
 LIMITED = [
     f"denoise_crawler.{name}"
-    for name in ("methods.stored_bytes", "store.parked_rows", "crawl.pickled", "crawl.parked_items")
+    for name in ("methods.stored_bytes", "store.rows", "crawl.pickled", "crawl.parked_items")
 ]
 
 

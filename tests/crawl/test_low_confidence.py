@@ -1,14 +1,11 @@
-"""Pages less sure than DENOISE_MIN_CONFIDENCE, in real crawls; and when a warm-up takes too long."""
+"""Pages less sure than DENOISE_MIN_CONFIDENCE, in real crawls."""
 
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.warmup_clocks import LONGEST_PAUSES, WarmupClocks
 from denoise_crawler.errors import SettingError
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
@@ -89,60 +86,3 @@ def test_right_values_reach_the_writer() -> None:
         Settings({"DENOISE_MIN_CONFIDENCE": "0.8", "DENOISE_LOW_CONFIDENCE": "drop"})
     )
     assert (read.writing.min_confidence, read.writing.low_confidence) == (0.8, "drop")
-
-
-SITES = ("one.example", "two.example", "three.example")
-LIMITS = st.one_of(st.just(0), st.integers(1, 30))
-# a page of a site comes after so many seconds, and it is a new one or not; None: only the time is looked at
-EVENTS = st.lists(st.tuples(st.integers(0, 12), st.sampled_from((*SITES, None)), st.booleans()), max_size=40)
-
-
-@given(LIMITS, EVENTS)
-def test_a_site_is_overdue_once_and_exactly_when_one_of_its_limits_is_over(
-    pause: int, events: list[tuple[int, str | None, bool]]
-) -> None:
-    now = 0
-    clocks, longest = WarmupClocks(pause, now=lambda: now), LONGEST_PAUSES * pause
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for seconds, site, new in events:
-        now += seconds
-        due = {
-            one for one in first if (pause and now - last[one] > pause) or (longest and now - first[one] > longest)
-        }
-        assert {found.site for found in clocks.take_overdue()} == due
-        for one in due:
-            del first[one], last[one]
-        if site is None:
-            continue
-        clocks.note(site, new=new)
-        if site not in first:
-            first[site] = last[site] = now
-        elif new:
-            last[site] = now
-
-
-@given(EVENTS)
-def test_a_site_that_is_known_is_never_overdue(events: list[tuple[int, str | None, bool]]) -> None:
-    now = 0
-    clocks = WarmupClocks(1, now=lambda: now)
-    for seconds, site, new in events:
-        now += seconds
-        if site is not None:
-            clocks.note(site, new=new)
-            clocks.stop(site)
-    now += 100
-    assert clocks.take_overdue() == []
-
-
-def test_the_words_say_which_limit_is_over() -> None:
-    now = 0.0
-    clocks = WarmupClocks(30, now=lambda: now)
-    clocks.note("quiet.example")
-    for _ in range(16):
-        clocks.note("slow.example")
-        now += 20
-    assert clocks.take_overdue() == [
-        ("quiet.example", "30 seconds without a new page"),
-        ("slow.example", "300 seconds"),
-    ]

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.commands.known_site import open_denoiser
-from denoise_crawler.crawl.guarded_store import GuardedStore
+from denoise_crawler.crawl.parked_items import GuardedStore
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.sites import Sites
@@ -114,10 +114,10 @@ def pages(template: str, count: int, site: str = "example.com") -> list[Page]:
 class Crawled:
     """The site of a crawl that is known by its old pages."""
 
-    def __init__(self, folder: Path, method: str, known: list[Page]) -> None:
-        settings = DenoiseSettings(choice=MethodChoice(method), warmup_pages=QUOTA, store=folder / "s.sqlite")
+    def __init__(self, folder: Path, method: str, known: list[Page], quota: int = QUOTA) -> None:
+        settings = DenoiseSettings(choice=MethodChoice(method), warmup_pages=quota, store=folder / "s.sqlite")
         self.report = CrawlReport(get_crawler())
-        store = GuardedStore(Store(settings.store), on_error=self.fail)
+        store = GuardedStore(Store(settings.store), report=self.fail)
         self.sites = Sites(settings, store, self.report)
         self.learn(known)
 
@@ -209,6 +209,32 @@ def test_one_strange_page_that_comes_again_and_again_is_no_drift(tmp_path: Path)
     crawled = Crawled(tmp_path, "fusion", pages(OLD, 12))
     crawled.learn(pages(NEW, 1) * 3 * QUOTA)
     assert crawled.drifts == 0
+
+
+def test_a_warm_up_is_over_after_a_pause_or_ten_times_as_long_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    crawled = Crawled(tmp_path, "fusion", pages(OLD, 1, "quiet.example"), quota=500)
+    for page in pages(OLD, 16, "slow.example"):
+        crawled.learn([page])
+        assert len(crawled.sites.take_overdue()) == (now == 40)
+        now += 20
+    assert [(site.name, after) for site, after in crawled.sites.take_overdue()] == [
+        ("slow.example", "300 seconds")
+    ]
+    crawled.learn(pages(OLD, 2, "quiet.example"))
+    now += 1_000
+    assert crawled.sites.take_overdue() == []
+
+
+def test_a_site_that_is_known_is_never_overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    crawled = Crawled(tmp_path, "fusion", pages(OLD, QUOTA))
+    now += 1_000
+    assert crawled.sites.take_overdue() == []
 
 
 SITES = ("one.example", "two.example", "three.example")

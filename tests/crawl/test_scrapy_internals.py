@@ -1,6 +1,5 @@
 """What differs between the Scrapies that are supported; what is patched in them is tested by whole crawls."""
 
-import sys
 from importlib.metadata import requires
 
 import pytest
@@ -10,7 +9,6 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler.crawl.scrapy_internals import (
-    code_of_command,
     has_begun,
     ignores_start_requests,
     scheduler_of,
@@ -24,12 +22,6 @@ def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
     crawler.engine = crawler._create_engine()
     assert scheduler_of(crawler) is None
     assert not has_begun(crawler)
-
-
-def test_the_code_of_the_command_is_known_once_somebody_has_imported_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert code_of_command() is scrapy.cmdline.execute.__code__
-    monkeypatch.delitem(sys.modules, "scrapy.cmdline")
-    assert code_of_command() is None
 
 
 CALLS_START_REQUESTS = scrapy.version_info[:2] < (2, 16)

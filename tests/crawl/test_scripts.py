@@ -81,14 +81,6 @@ def test_a_script_with_right_settings_succeeds(tmp_path: Path, kind: str, how: d
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_wrong_setting_of_a_script_is_an_error_where_the_script_gives_it(tmp_path: Path, kind: str) -> None:
-    done = run_script(tmp_path, kind, "Story", **ADDON, DENOISE_METHOD="svm")
-    assert (done.returncode, done.stdout, items(tmp_path)) == (1, "", 0)
-    assert done.stderr.splitlines()[-1].startswith(f"denoise_crawler.errors.SettingError: {SVM}")
-    assert done.stderr.count("Traceback") == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("spider", "settings", "why"),
     [

@@ -2,8 +2,8 @@
 
 import random
 from collections.abc import Iterator
-from itertools import islice, permutations, product
-from typing import Any, NamedTuple
+from itertools import permutations
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
-from denoise_crawler.methods.style_tree import site_tree
-from denoise_crawler.methods.style_tree import storage as codec
-from denoise_crawler.methods.style_tree.tree import ElementNode, PageNodes
+from denoise_crawler.methods.style_tree.page_nodes import encode
+from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
 from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance
 from tests.strategies import html_pages
@@ -315,27 +314,6 @@ def test_a_tree_stays_small_however_many_pages_come() -> None:
     assert sum(1 for _ in walk(tree.root)) < 200
 
 
-def test_pages_that_are_too_large_to_be_kept_in_hand_are_not_read_anew_for_each_node(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    opened = []
-
-    class CountedNodes(PageNodes):
-        def __init__(self, *arguments: Any) -> None:
-            opened.append(self)
-            super().__init__(*arguments)
-
-    monkeypatch.setattr(site_tree, "_MAX_NODES", 1)
-    monkeypatch.setattr(site_tree, "PageNodes", CountedNodes)
-    letters = ["".join(word) for word in islice(product("abcdef", repeat=5), 400)]
-    items = "".join(f"<li class={word}><b>{word}</b> x" for word in letters)
-    tree = SiteStyleTree()
-    for number in (0, 1):
-        tree.add(page(number, items))
-        tree.importances(page(number, items))
-    assert len(opened) <= 10
-
-
 @pytest.mark.parametrize(
     "options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"max_pages": 2**20}, {"features_per_leaf": 0}]
 )
@@ -444,9 +422,9 @@ def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-
 def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
     tree = tree_of("<p>some text</p>")
     with pytest.raises(TreeFormatError, match="below 1"):
-        tree.merge_bytes(codec.encode(codec.Header(0, 64), []))
+        tree.merge_bytes(encode(0, 64, []))
     with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
-        tree.merge_bytes(codec.encode(codec.Header(2**20, 64), []))
+        tree.merge_bytes(encode(2**20, 64, []))
     assert tree.pages == 1
 
 

@@ -18,7 +18,7 @@ from denoise_crawler.commands import report as command
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import FeedError, StoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.style_tree.method import StyleTree
+from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
@@ -27,7 +27,7 @@ from denoise_crawler.report.figures import learning_curve
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteRun, SiteState, Store, is_store
-from denoise_crawler.store.parked_rows import ParkedPage
+from denoise_crawler.store.rows import ParkedPage
 from examples.demo_site.replies import article_path, articles, respond
 from tests.scrapy_process import denoise
 from tests.strategies import html_pages

@@ -11,10 +11,11 @@ from denoise_crawler.commands.page_command import run as page_command
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.rows import ParkedPage, ParkedResponse
 from tests.example_files import BASE, SITE, write_examples
 from tests.programs import run_python
 from tests.scrapy_process import denoise
+from tests.store.test_store import waiting
 
 COMMANDS = {
     "merge": ("merge", "evil.sqlite", "-o", "all.sqlite"),
@@ -63,7 +64,7 @@ def folder(examples: Path, tmp_path: Path) -> Path:
 def test_what_waits_here_would_run_code(folder: Path) -> None:
     with closing(Store(folder / "evil.sqlite", owner="one")) as store:
         assert store.inherit() == 4
-        pickle.loads(next(store.waiting()).item)  # noqa: S301 - that it runs is what is tested
+        pickle.loads(next(waiting(store)).item)  # noqa: S301 - that it runs is what is tested
     assert (folder / "it-ran").exists()
 
 

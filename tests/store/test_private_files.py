@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked_rows import ParkedPage, ParkedResponse
-from tests.store.test_store import release_row
+from denoise_crawler.store.rows import ParkedPage, ParkedResponse
+from tests.store.test_store import release_all
 
 MARK = "6f1d-a-mark"
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
@@ -67,8 +67,7 @@ def test_nothing_of_the_headers_stays_in_the_file_when_the_items_are_gone(tmp_pa
     with closing(Store(path)) as store:
         park(store)
         assert MARK.encode() in path.with_name("s.sqlite-wal").read_bytes()
-        for row in store.waiting():
-            release_row(store, row)
+        release_all(store)
     with closing(Store(path)) as store:
         assert store.waiting_count() == 0
     left = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())

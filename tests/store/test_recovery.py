@@ -11,8 +11,9 @@ import pytest
 
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import VERSION, Store, open_store
-from denoise_crawler.store.parked_rows import ParkedPage
-from tests.store.test_store import release_row
+from denoise_crawler.store.rows import ParkedPage
+from tests.store.test_store import release_all
+from tests.store.test_store import waiting as all_waiting
 
 PAGES = 40
 
@@ -41,7 +42,7 @@ def run_sql(path: Path, script: str) -> None:
 
 def waiting(store: Store) -> list[bytes]:
     store.inherit()
-    return [parked.item for parked in store.waiting()]
+    return [parked.item for parked in all_waiting(store)]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
@@ -151,8 +152,7 @@ def test_items_of_a_run_whose_feed_failed_wait_again(path: Path) -> None:
     left_by_a_dead_run(path, 2)
     store = Store(path, owner="one")
     store.inherit()
-    for parked in store.waiting():
-        release_row(store, parked)
+    release_all(store)
     store.close(safe=False)
     with closing(Store(path, owner="one")) as after:
         assert waiting(after) == [b"item 0", b"item 1"]
@@ -166,8 +166,8 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
     left_by_a_dead_run(path, 4)
     store = Store(path, owner="one")
     store.inherit()
-    for parked in list(store.waiting())[:3]:
-        release_row(store, parked)
+    for parked in list(all_waiting(store))[:3]:
+        store.release(parked.id)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
     try:

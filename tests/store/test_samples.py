@@ -4,12 +4,13 @@ from contextlib import closing
 from pathlib import Path
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.parked_rows import MAX_CHARACTERS, ParkedPage
+from denoise_crawler.store.rows import ParkedPage
+from denoise_crawler.store.sites import MAX_SAMPLE_CHARACTERS
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import ADDON, SETTINGS, Project
 from tests.crawl.test_crawl import STORE, quota, urls
-from tests.store.test_store import release_row
+from tests.store.test_store import release_all
 
 
 def pages(path: Path) -> list[str]:
@@ -39,14 +40,13 @@ def test_each_page_is_kept_once_up_to_the_limit_of_its_site_and_no_page_that_is_
     with closing(Store(tmp_path / "store.sqlite")) as store:
         assert store.keep_sample("a.example", "https://a.example/1", "<p>One.", 2)
         assert store.keep_sample("a.example", "https://a.example/1", "<p>One.", 2)
-        assert store.keep_sample("a.example", "https://a.example/2", "x" * (MAX_CHARACTERS + 1), 2)
+        assert store.keep_sample("a.example", "https://a.example/2", "x" * (MAX_SAMPLE_CHARACTERS + 1), 2)
         assert store.keep_sample("a.example", "https://a.example/3", "", 2)
         assert not store.keep_sample("a.example", "https://a.example/4", "<p>Two.\ud800", 2)
         assert not store.keep_sample("a.example", "https://a.example/5", "<p>Three.", 2)
         assert store.keep_sample("b.example", "https://b.example/1", "<p>One.", 2)
         store.park(ParkedPage("a.example", "https://a.example/6", "<p>Waits.", b"key", None), b"item")
-        for row in store.waiting():
-            release_row(store, row)
+        release_all(store)
     assert pages(tmp_path / "store.sqlite") == [
         *("https://a.example/1", "https://a.example/4", "https://b.example/1")
     ]

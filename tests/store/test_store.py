@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
 from denoise_crawler.store import SiteRun, SiteState, Store
-from denoise_crawler.store.parked_rows import Parked, ParkedPage, ParkedResponse
-from denoise_crawler.store.runs import MAX_RUNS
+from denoise_crawler.store.rows import Parked, ParkedPage, ParkedResponse
+from denoise_crawler.store.sites import MAX_RUNS
 
 KEY = "style_tree:64"
 
@@ -47,20 +47,24 @@ def page_with(store: Store, *names: str) -> ParkedPage:
     return page
 
 
+def waiting(store: Store, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
+    """Yield waiting items page by page, as a crawl releases them."""
+    for page in store.next_pages(site, inherited=inherited):
+        yield from store.waiting_of(page.origin, page.site, inherited=inherited)
+
+
 def names(store: Store, site: str | None = None, *, inherited: bool = True) -> list[str]:
-    return [row.item.decode() for row in store.waiting(site, inherited=inherited)]
+    return [row.item.decode() for row in waiting(store, site, inherited=inherited)]
 
 
 def release(store: Store, name: str) -> None:
-    [row] = [row for row in store.waiting() if row.item == name.encode()]
-    release_row(store, row)
+    [row] = [row for row in waiting(store) if row.item == name.encode()]
+    assert store.release(row.id)
 
 
-def release_row(store: Store, row: Parked) -> bool:
-    """Release an item that goes on; return False if it had gone on before."""
-    released = store.release_together([row])
-    store.note_gone(row)
-    return bool(released)
+def release_all(store: Store) -> None:
+    for row in waiting(store):
+        assert store.release(row.id)
 
 
 def rows_in(path: Path) -> int:
@@ -105,25 +109,13 @@ def run(code: str, *arguments: str) -> subprocess.Popen[str]:
 # --- waiting
 
 
-def test_rows_come_back_in_order_each_site_for_itself(path: Path) -> None:
-    with opened(path) as store:
-        for number in range(3):
-            park(store, f"a{number}")
-            park(store, f"b{number}", site="b.example")
-        assert names(store) == ["a0", "b0", "a1", "b1", "a2", "b2"]
-        assert names(store, "a.example") == ["a0", "a1", "a2"]
-        assert names(store, "b.example") == ["b0", "b1", "b2"]
-        assert names(store, "c.example") == []
-        assert (store.waiting_count(), store.waiting_count("b.example")) == (6, 3)
-
-
 def test_rows_parked_while_others_of_their_page_come_back_come_too(path: Path) -> None:
     with opened(path) as store:
         page = page_with(store, "first")
         seen = []
-        for row in store.waiting("a.example"):
+        for row in waiting(store, "a.example"):
             seen.append(row.item.decode())
-            release_row(store, row)
+            store.release(row.id)
             if len(seen) < 4:
                 store.park(page, b"after " + row.item)
         assert seen == ["first", "after first", "after after first", "after after after first"]
@@ -156,17 +148,17 @@ def test_what_is_parked_comes_back_as_it_was(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder) / "denoise.sqlite") as store:
         store.park(ParkedPage(*texts, origin, ParkedResponse(response)), item)
-        [row] = store.waiting(texts[0])
+        [row] = waiting(store, texts[0])
         page = store.page(row.page)
         assert page.response is not None
-        assert (row.site, row.item, row.origin) == (texts[0], item, origin)
+        assert (row.site, row.item) == (texts[0], item)
         assert (page.site, page.url, page.html, page.origin, page.response.data) == (*texts, origin, response)
 
 
 def test_lone_surrogates_in_a_page_and_its_address_do_not_keep_it_from_waiting(path: Path) -> None:
     with opened(path) as store:
         store.park(ParkedPage("a.example", "https://a.example/\ud800", "<p>\udfff</p>", b""), b"")
-        [row] = store.waiting()
+        [row] = waiting(store)
         page = store.page(row.page)
         assert (page.url, page.html) == ("https://a.example/\ufffd", "<p>?</p>")
 
@@ -205,15 +197,6 @@ def test_rows_do_not_go_to_another_spider(path: Path) -> None:
         assert names(other) == []
     with opened(path) as store:
         assert store.inherit() == 1
-
-
-def test_rows_of_a_live_run_are_not_taken_within_a_process(path: Path) -> None:
-    with opened(path) as alive, opened(path) as other:
-        park(alive, "one")
-        assert other.inherit() == 0
-        assert names(alive) == ["one"]
-    with opened(path) as later:
-        assert later.inherit() == 1
 
 
 def test_rows_of_a_live_run_are_not_taken_from_another_process_until_it_is_killed(path: Path) -> None:
@@ -454,7 +437,7 @@ def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> No
         park(store, "before")
         page = page_with(store, "0", "1", "2", "3")
         park(store, "after")
-        found = list(store.waiting())
+        found = list(waiting(store))
         assert [row.item for row in found] == [b"before", b"0", b"1", b"2", b"3", b"after"]
         assert len({row.id for row in found}) == 6
         assert {row.page for row in found[1:5]} == {page.row}
@@ -465,30 +448,12 @@ def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> No
 def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> None:
     with opened(path) as store:
         page_with(store, *"abcdef")
-        reader = store.waiting()
+        reader = waiting(store)
         assert next(reader).item == b"a"
-        for row in [row for row in store.waiting() if row.item in (b"c", b"d")]:
-            release_row(store, row)
-        assert [row.item for row in reader if release_row(store, row)] == [b"b", b"e", b"f"]
-
-
-def test_of_items_released_together_those_that_did_not_go_on_wait_again(path: Path) -> None:
-    with opened(path) as store:
-        page_with(store, *"abcd")
-        release_row(store, next(store.waiting()))
-        released = store.release_together(list(store.waiting()))
-        assert [row.item for row in released] == [b"b", b"c", b"d"]
-        assert names(store) == []
-        store.note_gone(released[0])
-        store.keep_waiting(released[1:])
-        assert names(store) == ["c", "d"]
-        assert store.release_together(released) == released[1:]
-        store.note_gone(released[1])
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT released FROM parked").fetchall() == [(0,)]  # d was released, but not sent
-    with opened(path) as store:
-        store.inherit()
-        assert names(store) == ["d"]
+        for row in [row for row in waiting(store) if row.item in (b"c", b"d")]:
+            store.release(row.id)
+        assert [row.item for row in reader if store.release(row.id)] == [b"b", b"e", b"f"]
+        assert not store.release(row.id)
 
 
 @pytest.mark.parametrize("size", [10, 30_000, 200_000])
@@ -498,18 +463,7 @@ def test_small_and_large_items_come_in_the_order_in_which_they_were_parked(path:
         page = ParkedPage("a.example", "https://a.example/", "<p>", b"")
         for item in items:
             store.park(page, item)
-        assert [row.item for row in store.waiting()] == items
-        assert [row.item for row in store.waiting("a.example")] == items
-
-
-def test_a_page_that_comes_again_drops_all_items_of_it(path: Path) -> None:
-    with opened(path) as first:
-        page_with(first, "one", "two")
-        park(first, "three")
-    with opened(path) as store:
-        assert store.inherit() == 3
-        assert store.supersede(b"origin of one") == 2
-        assert names(store) == ["three"]
+        assert [row.item for row in waiting(store)] == items
 
 
 def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
@@ -523,7 +477,7 @@ def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) ->
         ]
         for number in range(200):
             store.park(pages[number % 2], b"item %d" % number)
-        rows = list(store.waiting())[2:]
+        rows = list(waiting(store))[2:]
         assert [row.item for row in rows] == [b"item %d" % number for number in range(200)]
         assert len({row.page for row in rows}) == 2
         assert {store.page(row.page).url for row in rows} == {page.url for page in pages}
@@ -539,8 +493,7 @@ def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -
         page = ParkedPage("a.example", "https://a.example/", os.urandom(300_000).hex(), b"")
         for number in range(20):
             store.park(page, b"%d" % number)
-        for row in store.waiting():
-            release_row(store, row)
+        release_all(store)
     assert path.stat().st_size < 100_000
     with opened(path) as store:
         assert store.knowledge("a.example", KEY) == [b"known"]
@@ -607,4 +560,4 @@ def test_a_store_on_a_full_disk_says_so_keeps_what_it_has_and_goes_on_when_there
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         store.park(ParkedPage("a.example", "", "", b""), noise)
-        assert [row.item for row in store.waiting()] == [b"one", noise]
+        assert [row.item for row in waiting(store)] == [b"one", noise]

@@ -118,7 +118,7 @@ class CleanedPages:
 
     def sites(self) -> list[LiveSite]:
         """Return the sites of this crawl, those with most cleaned items first."""
-        found = [
+        rows = [
             LiveSite(
                 site.name,
                 site.pages_seen,
@@ -128,10 +128,10 @@ class CleanedPages:
             )
             for site in self.denoiser.sites.all()
         ]
-        found.sort(key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
-        for site in found[:_MAX_SITES]:
+        rows.sort(key=lambda site: (-site.cleaned, -site.pages_seen, site.name))
+        for site in rows[:_MAX_SITES]:
             site.waiting = self.denoiser.waiting.count(site.name)
-        return found
+        return rows
 
 
 def _figures(cleaned: Cleaned) -> PageFigures:

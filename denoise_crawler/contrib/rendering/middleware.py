@@ -58,10 +58,10 @@ async def take_snapshot(
         with suppress(BrowserTimeout):
             await page.wait_for_load_state("networkidle", timeout=wait_seconds * 1000)
     try:
-        found = await asyncio.wait_for(page.evaluate(_script()), timeout_seconds)
+        snapshot = await asyncio.wait_for(page.evaluate(_script()), timeout_seconds)
     except asyncio.TimeoutError:
         raise RenderingError(f"{page.url} keeps the browser busy: not read after {timeout_seconds:g} s") from None
-    return PageSnapshot(found["html"], found["elements"], found["hidden"])
+    return PageSnapshot(snapshot["html"], snapshot["elements"], snapshot["hidden"])
 
 
 @cache

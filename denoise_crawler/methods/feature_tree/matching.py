@@ -58,34 +58,29 @@ def similarity_table(rows: Features, columns: Features, features: Sequence[int])
     """Return the similarity of each of ``rows`` with each of ``columns``, by all rules except the parents' (4)."""
     result = np.zeros((len(rows), len(columns)), np.uint16)
     for tag in np.intersect1d(rows[:, TAG], columns[:, TAG]):
-        if tag == BODY:
-            result[np.ix_(rows[:, TAG] == tag, columns[:, TAG] == tag)] = FULL_SIMILARITY
-            continue
-        for content in (True, False):
-            across = np.flatnonzero((columns[:, TAG] == tag) & ((columns[:, INNER] > 0) == content))
-            down = np.flatnonzero((rows[:, TAG] == tag) & ((rows[:, INNER] > 0) == content))
-            if len(across) and len(down):
-                block = _same_content if content else _same_features
-                result[np.ix_(down, across)] = block(rows[down, None], columns[None, across], features)
+        down, across = np.flatnonzero(rows[:, TAG] == tag), np.flatnonzero(columns[:, TAG] == tag)
+        block = FULL_SIMILARITY if tag == BODY else _of_one_tag(rows[down, None], columns[None, across], features)
+        result[np.ix_(down, across)] = block
     return result
 
 
-def _same_content(rows: Features, columns: Features, _: Sequence[int]) -> Similarities:
-    result: Similarities = (rows[..., INNER] == columns[..., INNER]) * np.uint16(FULL_SIMILARITY)
-    return result
+def _of_one_tag(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
+    """Return 1 for content nodes with the same inner HTML; of structure nodes the share of equal features.
 
-
-def _same_features(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
-    """Return the share of equal features among those that at least one of the two nodes has."""
-    total = np.zeros(np.broadcast_shapes(rows.shape, columns.shape)[:-1], np.uint16)
-    equal = np.zeros_like(total)
+    That is the share among those that at least one of the two nodes has; a content and a structure node have none.
+    """
+    inner, other_inner = rows[..., INNER], columns[..., INNER]
+    same: Similarities = (inner == other_inner).astype(np.uint16)  # structure nodes as well
+    total = np.zeros_like(same)
+    equal = np.zeros_like(same)
     for feature in features:
         left, right = rows[..., feature], columns[..., feature]
         if left.any() or right.any():
             known = (left > 0) | (right > 0)
             total += known
             equal += known & (left == right)
-    return equal * (FULL_SIMILARITY // total).astype(np.uint16)  # total is never 0: each node has a depth
+    shares = equal * (FULL_SIMILARITY // total).astype(np.uint16)  # total is never 0: each node has a depth
+    return same * np.where(inner > 0, np.uint16(FULL_SIMILARITY), shares)
 
 
 def kind_similarities(target: FeatureTree, similar: FeatureTree, threshold: int) -> Similarities:
@@ -135,16 +130,15 @@ def match(target: FeatureTree, similar: FeatureTree, threshold: int, *, max_cell
         similar: The tree of the similar page.
         threshold: The similarity, in 420ths, from which nodes are similar.
         max_cells: Trees with a larger table are matched by :func:`match_top_down` instead.
-
     """
     if (len(target) + 1) * (len(similar) + 1) > max_cells:
         return match_top_down(target, similar, threshold)
     similarities = kind_similarities(target, similar, threshold)
-    found = _unmatched(target)
+    matching = _unmatched(target)
     for row, column in trace_back(similarities, similar.kinds, target.kinds):
-        found.partners[column] = row
-        found.similarities[column] = similarities[similar.kinds[row], target.kinds[column]]
-    return found
+        matching.partners[column] = row
+        matching.similarities[column] = similarities[similar.kinds[row], target.kinds[column]]
+    return matching
 
 
 def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) -> Matching:

@@ -27,11 +27,11 @@ Clusters: TypeAlias = Sequence[Sequence[int]]
 
 def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
     """Return the candidates, in document order, that are not below another."""
-    found: list[int] = []
+    tops: list[int] = []
     for index in candidates:
-        if not found or index >= ends[found[-1]]:
-            found.append(index)
-    return found
+        if not tops or index >= ends[tops[-1]]:
+            tops.append(index)
+    return tops
 
 
 def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[list[int]]:
@@ -42,7 +42,6 @@ def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[
     Example:
         >>> group_candidates([2, 3, 5], parents=[-1, 0, 1, 1, 0, 4])
         [[2, 3], [5]]
-
     """
     group: dict[int, int] = {}  # by the parent of candidates
     for parent in sorted({parents[index] for index in candidates}):
@@ -62,8 +61,8 @@ MARGIN_ACROSS, MARGIN_DOWN = 1 / 4, 1 / 10
 
 def scores(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> list[int]:
     """Return the sum of points of each cluster, given by its outermost nodes, over all known indicators."""
-    found = indicators(clusters, measures, ends)
-    earned = [points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in found.items()]
+    rows = indicators(clusters, measures, ends).items()
+    earned = [points(values, PENALTIES if name == "link rate" else REWARDS) for name, values in rows]
     return [sum(of_cluster) for of_cluster in zip(*earned, strict=True)]
 
 
@@ -71,15 +70,15 @@ def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> d
     """Return the values of the clusters by indicator; areas only for a rendered page."""
     columns = (measures.text, measures.code, measures.linked, measures.content_tags)
     text, code, linked, tags = (_cluster_sums(clusters, subtree_sums(column, ends)) for column in columns)
-    found = {
+    by_indicator = {
         "text length": text,
         "content tags": tags,
         "link rate": [part / whole for part, whole in zip(linked, code, strict=True)],
         "text/code ratio": [part / whole for part, whole in zip(text, code, strict=True)],
     }
     if measures.boxes is not None:
-        found |= _areas(clusters, measures.boxes)
-    return found
+        by_indicator |= _areas(clusters, measures.boxes)
+    return by_indicator
 
 
 def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
@@ -91,7 +90,6 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
     Example:
         >>> points([0.2, 0.9, 0.9, 0.0], REWARDS)
         [1, 5, 5, 0]
-
     """
     ranked = sorted(values, reverse=True)
     by_place = [*given, *[0] * len(values)]
@@ -115,8 +113,8 @@ def _areas(clusters: Clusters, boxes: Sequence[Box | None]) -> dict[str, list[fl
     middle = main_visual_area(boxes)
     drawn = [[box for index in cluster if (box := boxes[index]) is not None] for cluster in clusters]
     return {
-        "area": [fsum(box.area for box in found) for found in drawn],
-        "effective area": [fsum(box.overlap(middle) for box in found) for found in drawn],
+        "area": [fsum(box.area for box in of_cluster) for of_cluster in drawn],
+        "effective area": [fsum(box.overlap(middle) for box in of_cluster) for of_cluster in drawn],
     }
 
 
@@ -147,14 +145,13 @@ def find_content(
         similar: The feature tree of the similar page.
         similarity_threshold: The similarity (0 to 1) from which two nodes are similar.
         closeness: How many points below the best cluster other clusters are still content.
-
     """
     threshold = to_420ths(similarity_threshold)
     matching = match(target.tree, similar, threshold)
     candidates = sorted(target.order[matching.candidates(threshold)].tolist())
     clusters = group_candidates(outermost(candidates, nodes.ends), nodes.parents)
-    found = scores(clusters, target.measures, nodes.ends)
-    least = max(found, default=0) - closeness
+    sums = scores(clusters, target.measures, nodes.ends)
+    least = max(sums, default=0) - closeness
     cluster_of = [-1] * len(nodes)
     for number, cluster in enumerate(clusters):
         for index in cluster:
@@ -163,7 +160,7 @@ def find_content(
     columns = (target.order, matching.partners, matching.similarities)
     for index, partner, parts in zip(*(column.tolist() for column in columns), strict=True):
         similarities[index] = parts / FULL_SIMILARITY if partner >= 0 else -1.0
-    return Content(clusters, found, [score >= least for score in found], cluster_of, similarities)
+    return Content(clusters, sums, [score >= least for score in sums], cluster_of, similarities)
 
 
 SIMILARITY_THRESHOLD = 0.3
@@ -183,7 +180,6 @@ class FeatureTreeMatching(Method):
 
     Raises:
         ValueError: An option is out of range.
-
     """
 
     name: ClassVar[str] = "feature_tree"
@@ -202,30 +198,12 @@ class FeatureTreeMatching(Method):
             raise ValueError(f"closeness must not be negative, not {closeness}")
         self.similarity_threshold = similarity_threshold
         self.closeness = closeness
-        self.references = References(references)
-
-    @property
-    def pages_known(self) -> int:
-        """The number of reference pages."""
-        return len(self.references)
+        self.sample = self.references = References(references)
 
     @property
     def store_key(self) -> str:
         """The name of the method with the number of pages to keep."""
         return f"{self.name}:{self.references.limit}"
-
-    @property
-    def pages_kept(self) -> int | None:
-        """The most pages that are kept, those with the lowest keys."""
-        return self.references.limit
-
-    def knows(self, page: Page) -> bool:
-        """Return True if ``page`` is a reference page."""
-        return page.key in self.references
-
-    def wants(self, page: Page) -> bool:
-        """Return True if ``page`` would become a reference page."""
-        return self.references.wants(page.key)
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the references if its key is low enough."""

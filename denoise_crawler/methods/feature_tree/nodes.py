@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -26,9 +27,10 @@ TAG, INNER, ID, CLASS, DEPTH, WIDTH, HEIGHT, LEFT, TOP = range(9)
 GEOMETRY = ("width", "height", "left", "top")
 _GEOMETRY_ATTRIBUTES = frozenset({*GEOMETRY, "style"})
 _ZERO_LENGTH = 1 << 32
+_PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class FeatureTree:
     """A page's feature nodes in level order (node 0 is the body), as kept of a reference page.
 
@@ -48,6 +50,15 @@ class FeatureTree:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @cached_property
+    def shape(self) -> tuple[Features, Numbers]:
+        """Sorted hashes of the distinct (depth, tag, id, class) of the nodes, and the number of nodes of each."""
+        mixed = self.features[:, [DEPTH, TAG, ID, CLASS]] * _PRIMES
+        mixed ^= mixed >> np.uint64(29)
+        of_kinds = (mixed * _PRIMES[::-1]).sum(axis=1, dtype=np.uint64)
+        names, inverse = np.unique(of_kinds, return_inverse=True)
+        return names, np.bincount(inverse[self.kinds], minlength=len(names))
 
     def first(self, count: int) -> FeatureTree:
         """Return the tree of the first ``count`` nodes in level order."""
@@ -92,7 +103,7 @@ def build_target(page: Page) -> Target:
         {} if tag is TEXT else _attributes_of(element)
         for tag, element in zip(nodes.tags, nodes.elements, strict=True)
     ]
-    boxes = drawn_boxes(page) if page.boxes or any(BOX_ATTRIBUTE in found for found in attributes) else None
+    boxes = drawn_boxes(page) if page.boxes or any(BOX_ATTRIBUTE in names for names in attributes) else None
     measures = _measures(page, texts, attributes, boxes)
     order = _level_order(page)
     inner = _inner_hashes(page, texts, attributes, measures)
@@ -209,9 +220,9 @@ def _build_tree(
         place[index] = position
         if position:
             parents.append(place[nodes.parents[index]])
-        found = attributes[index]
-        names = (nodes.tags[index], found.get("id", ""), " ".join(found.get("class", "").split()))
-        lengths = _declared_lengths(nodes.elements[index], found) if boxes is None else _box_lengths(boxes[index])
+        own = attributes[index]
+        names = (nodes.tags[index], own.get("id", ""), " ".join(own.get("class", "").split()))
+        lengths = _declared_lengths(nodes.elements[index], own) if boxes is None else _box_lengths(boxes[index])
         above = kinds[parents[-1]] if position else -1
         kind = (above, inner[index], *map(hashes.__getitem__, names), *lengths)
         kinds.append(numbers.setdefault(kind, len(numbers)))
@@ -229,8 +240,8 @@ class _Hashes(dict[str, int]):
     """Cached hashes of names; 0 for no name."""
 
     def __missing__(self, name: str) -> int:
-        self[name] = found = (hash64(name) or 1) if name else 0
-        return found
+        self[name] = digest = (hash64(name) or 1) if name else 0
+        return digest
 
 
 def depths_of(kind_parents: Numbers) -> Numbers:

@@ -10,11 +10,8 @@ import numpy as np
 from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.feature_tree.nodes import (
-    CLASS,
     DEPTH,
-    ID,
     MAX_NODES,
-    TAG,
     Features,
     FeatureTree,
     Numbers,
@@ -23,8 +20,6 @@ from denoise_crawler.methods.feature_tree.nodes import (
 )
 from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import Page
-
-_PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 
 class References(BottomKSample[FeatureTree]):
@@ -35,26 +30,17 @@ class References(BottomKSample[FeatureTree]):
 
     Raises:
         ValueError: ``limit`` is below 1.
-
     """
 
     def __init__(self, limit: int) -> None:
         if limit < 1:
             raise ValueError(f"references must be at least 1, not {limit}")
         super().__init__(limit, lambda tree: encode([tree]))
-        self._shapes: dict[int, tuple[Features, Numbers]] = {}
 
     def learn(self, page: Page) -> None:
         """Learn ``page`` if it is wanted."""
         if self.wants(page.key):
             self.add(build_target(page).tree.first(MAX_NODES))
-
-    def add(self, value: FeatureTree) -> list[FeatureTree]:
-        """Add the tree of a page if its key is low enough; return the trees it displaces."""
-        displaced = super().add(value)
-        for tree in displaced:
-            self._shapes.pop(tree.key, None)
-        return displaced
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn stored pages; raise :class:`ReferencesFormatError` for other bytes."""
@@ -70,27 +56,15 @@ class References(BottomKSample[FeatureTree]):
         The measure is 2·|A ∩ B| / (|A| + |B|) over the two pages' multisets of nodes. A page with the same URL or
         text is left out. Of equally similar pages the one with the lowest hash is taken.
         """
-        own = _shape(tree)
         others = [other for other in self if other.key != tree.key and other.text != tree.text]
-        shares = [self._share(own, len(tree), other) for other in others]
+        shares = [_share(tree, other) for other in others]
         return others[shares.index(max(shares))] if shares else None
 
-    def _share(self, own: tuple[Features, Numbers], size: int, other: FeatureTree) -> float:
-        if other.key not in self._shapes:
-            self._shapes[other.key] = _shape(other)
-        names, counts = self._shapes[other.key]
-        _, here, there = np.intersect1d(own[0], names, assume_unique=True, return_indices=True)
-        return 2 * float(np.minimum(own[1][here], counts[there]).sum()) / (size + len(other))
 
-
-def _shape(tree: FeatureTree) -> tuple[Features, Numbers]:
-    """Return sorted hashes of the distinct (depth, tag, id, class) of a tree, and the number of nodes of each."""
-    columns = tree.features[:, [DEPTH, TAG, ID, CLASS]]
-    mixed = columns * _PRIMES
-    mixed ^= mixed >> np.uint64(29)
-    of_kinds = (mixed * _PRIMES[::-1]).sum(axis=1, dtype=np.uint64)
-    names, inverse = np.unique(of_kinds, return_inverse=True)
-    return names, np.bincount(inverse[tree.kinds], minlength=len(names))
+def _share(tree: FeatureTree, other: FeatureTree) -> float:
+    (names, counts), (other_names, other_counts) = tree.shape, other.shape
+    _, here, there = np.intersect1d(names, other_names, assume_unique=True, return_indices=True)
+    return 2 * float(np.minimum(counts[here], other_counts[there]).sum()) / (len(tree) + len(other))
 
 
 _COLUMNS = 9
@@ -120,8 +94,8 @@ def encode(trees: Sequence[FeatureTree]) -> bytes:
     values = np.unique(np.concatenate([np.zeros(0, np.uint64), *(features.ravel() for features in stored)]))
     records = []
     for tree, features in zip(trees, stored, strict=True):
-        parents, found = np.diff(tree.parents[1:], prepend=0), np.searchsorted(values, features)
-        columns = map(pack_numbers, (parents, tree.kinds, tree.kind_parents, found))
+        parents, places = np.diff(tree.parents[1:], prepend=0), np.searchsorted(values, features)
+        columns = map(pack_numbers, (parents, tree.kinds, tree.kind_parents, places))
         records.append(_PageRecord(tree.key, tree.text, tree.drawn, *columns))
     return _FORMAT.write(_ReferencesRecord(values.astype("<u8").tobytes(), records))
 
@@ -133,7 +107,7 @@ def decode(data: bytes) -> list[FeatureTree]:
 
 def _read_trees(record: _ReferencesRecord) -> list[FeatureTree]:
     values = np.frombuffer(record.values, "<u8").astype(np.uint64)
-    return [_read_tree(found, values) for found in record.trees]
+    return [_read_tree(tree, values) for tree in record.trees]
 
 
 def _read_tree(record: _PageRecord, values: Features) -> FeatureTree:

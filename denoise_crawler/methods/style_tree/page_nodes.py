@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from re import Pattern
 from sys import intern
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from urllib.parse import quote
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from denoise_crawler.page import TEXT, Page
+from denoise_crawler.errors import TreeFormatError
+from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers
+from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS, TEXT, Page
 from denoise_crawler.page.text import hash32, words
 
 # The attributes that decide how an element looks. Inline ``style`` is left out: scripts and editors put positions,
@@ -27,19 +32,69 @@ _LONGEST_VALUE = 200
 _NUMBERED = re.compile(r"(?<![a-z])[0-9a-f]*\d[0-9a-f]{3,}(?![a-z])|\d+", re.IGNORECASE)
 _MAX_KEPT_CHARACTERS = 400
 MAX_OCCURRENCES = (1 << 12) - 1  # of a feature on a page: more count as so many
+MAX_TREE_PAGES = (1 << 20) - 1
 
-Column: TypeAlias = "NDArray[np.unsignedinteger]"
+Labels: TypeAlias = "tuple[str, ...]"
+Places: TypeAlias = "list[list[int]]"  # by place in a sequence of children, the nodes that stand there
+
+_NOTHING: tuple[Labels, Places] = ((), [])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outline:
-    """The labels of a page's nodes: that of node i is ``names[labels[i]]``.
+class Shape:
+    """The nodes of a page in document order: node i has the label ``names[labels[i]]`` and ends at ``ends[i]``."""
 
-    ``links`` are the ``href`` of links, ``sources`` the ``src`` of elements without children, both by node.
-    """
+    names: Labels
+    labels: Sequence[int]
+    ends: Sequence[int]
 
-    labels: list[int]
-    names: list[str]
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def styles(self, nodes: Sequence[int], *, collapse: bool) -> dict[Labels, Places]:
+        """Return the different sequences of the labels of some nodes' children, with the children at each place.
+
+        With ``collapse`` a run of equal siblings counts as one.
+
+        Example:
+            >>> Shape(("ul", "li"), [0, 1, 1], [3, 2, 3]).styles([0, 1], collapse=True)
+            {('li',): [[1, 2]], (): []}
+        """
+        styles: dict[Labels, Places] = {}
+        for node in nodes:
+            sequence, places = self._children(node, collapse)
+            if (known := styles.setdefault(sequence, places)) is not places:
+                for place, more in zip(known, places, strict=True):
+                    place += more
+        return styles
+
+    def _children(self, node: int, collapse: bool) -> tuple[Labels, Places]:
+        ends, child, end = self.ends, node + 1, self.ends[node]
+        if child == end:
+            return _NOTHING
+        if ends[child] == end:  # one child, as most elements have
+            return _sequence_of_one(self.names[self.labels[child]]), [[child]]
+        sequence, places, last = list[str](), list[list[int]](), -1
+        while child < end:
+            label = self.labels[child]
+            if label == last and collapse:
+                places[-1].append(child)
+            else:
+                sequence.append(self.names[label])
+                places.append([child])
+            last, child = label, ends[child]
+        return tuple(sequence), places
+
+
+@lru_cache(maxsize=4_096)
+def _sequence_of_one(label: str) -> Labels:
+    return (label,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline(Shape):
+    """A page that is parsed, with the ``href`` of links and the ``src`` of elements without children, by node."""
+
     links: dict[int, str]
     sources: dict[int, str]
 
@@ -60,7 +115,7 @@ def outline_of(page: Page) -> Outline:
             links[index] = element.get("href", "")
         if end == index + 1 and (source := element.get("src")):
             sources[index] = source
-    return Outline(labels, list(names), links, sources)
+    return Outline(tuple(names), labels, nodes.ends, links, sources)
 
 
 @lru_cache(maxsize=16_384)
@@ -74,36 +129,41 @@ def _label(tag: str, *attributes: tuple[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PageDigest:
-    """One page as a site keeps it: columns over its nodes in document order, as narrow as their numbers allow.
+class PageNodes(Shape):
+    """One page as a site keeps it, in arrays that are as narrow as their numbers allow.
 
-    Node i has the label ``names[labels[i]]`` and the depth ``depths[i]``. It has the next ``features[i]`` of the
-    ``hashes`` (32 bits, ascending); ``counts`` are their occurrences on this page.
+    Node i has the features from ``starts[i]`` up to ``starts[i + 1]``: the ``hashes`` of its content (32 bits,
+    ascending) with their ``counts`` on this page.
     """
 
     key: int
-    names: tuple[str, ...]
-    labels: Column
-    sizes: Column
-    features: Column
-    hashes: NDArray[np.uint32]
-    counts: Column
+    starts: Sequence[int]
+    hashes: Sequence[int]
+    counts: Sequence[int]
 
-    @property
-    def ends(self) -> NDArray[np.int64]:
-        """Where the subtree of each node ends."""
-        return np.arange(len(self.sizes)) + self.sizes
+    def features(self, nodes: Sequence[int], most: int) -> list[tuple[int, int]]:
+        """Return the features of some nodes together as (hash, count), the ``most`` lowest of them in order."""
+        starts, found = self.starts, list[tuple[int, int]]()
+        for node in nodes:
+            if (begin := starts[node]) < (end := starts[node + 1]):
+                found += zip(self.hashes[begin:end], self.counts[begin:end], strict=True)
+        if len(nodes) < 2 or not found:
+            return found
+        counts = Counter[int]()
+        for feature, count in found:
+            counts[feature] += count
+        # no other can be among the lowest of all pages
+        return [(feature, min(count, MAX_OCCURRENCES)) for feature, count in sorted(counts.items())[:most]]
 
 
-def narrow(numbers: Sequence[int] | NDArray[Any]) -> Column:
+def narrow(numbers: Sequence[int]) -> array[int]:
     """Return numbers of at most 32 bits in as few bytes as the largest needs."""
-    column = np.asarray(numbers, np.uint32)
-    most = int(column.max(initial=0))
-    return column.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.uint32)
+    most = max(numbers, default=0)
+    return array("B" if most < 1 << 8 else "H" if most < 1 << 16 else "I", numbers)
 
 
-def digest_page(page: Page, features_per_leaf: int) -> PageDigest:
-    """Reduce ``page`` to what a site keeps of it: of each leaf the features with the lowest hashes."""
+def read_page(page: Page, features_per_leaf: int) -> PageNodes:
+    """Return what a site keeps of ``page``: of each leaf the features with the lowest hashes."""
     outline, nodes, addresses = page.once(outline_of), page.nodes, _Addresses(page)
     links = {link: addresses.of_link(href) for link, href in outline.links.items() if href}
     features, hashes, counts = list[int](), list[int](), list[int]()
@@ -122,8 +182,9 @@ def digest_page(page: Page, features_per_leaf: int) -> PageDigest:
         features.append(len(lowest))
         hashes += [feature for feature, _ in lowest]
         counts += [min(count, MAX_OCCURRENCES) for _, count in lowest]
-    shape = narrow(outline.labels), narrow(np.subtract(nodes.ends, range(len(nodes)))), narrow(features)
-    return PageDigest(page.key, tuple(outline.names), *shape, np.array(hashes, np.uint32), narrow(counts))
+    shape = outline.names, narrow(outline.labels), narrow(nodes.ends)
+    starts = narrow(list(accumulate(features, initial=0)))
+    return PageNodes(*shape, page.key, starts, array("I", hashes), narrow(counts))
 
 
 def word_features(text: str, features_per_leaf: int) -> Sequence[tuple[int, int]]:
@@ -175,3 +236,85 @@ class _Addresses:
         """The page's own URL in a link: the whole URL, or its path as the value of a parameter."""
         forms = [*map(re.escape, self._forms), *(f"(?<==){re.escape(path)}" for path in self._paths)]
         return re.compile(f"(?:{'|'.join(forms)})(?![\\w/.-])")
+
+
+# --- the pages of a site as bytes: versioned, compressed, data only
+
+_FORMAT = VersionedFormat(b"SST\x02", "site style tree", TreeFormatError, level=1)
+_MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text
+
+
+class _PageRecord(msgspec.Struct, array_like=True):
+    """The columns of one page as bytes, with a number for each label."""
+
+    key: int
+    labels: bytes
+    sizes: bytes
+    features: bytes
+    hashes: bytes
+    counts: bytes
+
+
+class _TreeRecord(msgspec.Struct, array_like=True):
+    max_pages: int
+    features_per_leaf: int
+    labels: list[str]
+    pages: list[_PageRecord]
+
+
+def encode(max_pages: int, features_per_leaf: int, pages: Sequence[PageNodes]) -> bytes:
+    """Convert a tree to bytes: its limits, its labels, its pages in the order of their keys."""
+    labels = sorted({name for page in pages for name in page.names})
+    numbers = {label: number for number, label in enumerate(labels)}
+    records = [_record_of(page, np.array([numbers[name] for name in page.names])) for page in pages]
+    return _FORMAT.write(_TreeRecord(max_pages, features_per_leaf, labels, records))
+
+
+def decode(data: bytes) -> tuple[int, int, list[PageNodes]]:
+    """Read what :func:`encode` was given; raise :class:`TreeFormatError` for other bytes."""
+    return _FORMAT.read(data, _TreeRecord, _read_tree)
+
+
+def _record_of(page: PageNodes, numbers: NDArray[np.int64]) -> _PageRecord:
+    sizes = np.subtract(page.ends, np.arange(len(page)))
+    columns = numbers[np.asarray(page.labels)], sizes, np.diff(page.starts), page.hashes, page.counts
+    return _PageRecord(page.key, *map(pack_numbers, columns))
+
+
+def _read_tree(record: _TreeRecord) -> tuple[int, int, list[PageNodes]]:
+    if not 1 <= record.max_pages <= MAX_TREE_PAGES or record.features_per_leaf < 1:
+        raise ValueError(f"limits below 1, or more than {MAX_TREE_PAGES:,} pages")
+    if any(len(page.labels) > 4 * _MAX_NODES for page in record.pages):
+        raise ValueError("a page larger than any that is learned")
+    return record.max_pages, record.features_per_leaf, [_read_record(page, record.labels) for page in record.pages]
+
+
+def _read_record(record: _PageRecord, labels: Sequence[str]) -> PageNodes:
+    columns = record.labels, record.sizes, record.features, record.hashes, record.counts
+    numbers, sizes, features, hashes, counts = (np.frombuffer(column, "<u4") for column in columns)
+    if not 0 < len(numbers) == len(sizes) == len(features) or len(hashes) != len(counts):
+        raise ValueError("a page that does not fit together")
+    if features.sum(dtype=np.uint64) != len(hashes) or not (counts > 0).all() or (counts > MAX_OCCURRENCES).any():
+        raise ValueError("a page whose features do not fit together")
+    nodes = np.repeat(np.arange(len(features)), features)
+    if (np.diff(hashes.astype(np.int64))[np.diff(nodes) == 0] <= 0).any():
+        raise ValueError("a page whose features are out of order")
+    _check_nesting(sizes.tolist())
+    used, own = np.unique(numbers, return_inverse=True)
+    names = tuple(intern(labels[number]) for number in used.tolist())
+    ends, starts = np.arange(len(sizes)) + sizes, np.cumsum([0, *features.tolist()])
+    own_labels, own_ends, *features_of = (narrow(one.tolist()) for one in (own, ends, starts, hashes, counts))
+    return PageNodes(names, own_labels, own_ends, record.key, *features_of)
+
+
+def _check_nesting(sizes: Sequence[int]) -> None:
+    """Raise ValueError unless the first subtree holds all nodes, and each other one is inside those around it."""
+    ends_around = [len(sizes)]
+    for node, size in enumerate(sizes):
+        while node >= ends_around[-1]:
+            ends_around.pop()
+        if not 0 < size <= ends_around[-1] - node or (node == 0 and size < len(sizes)):
+            raise ValueError("a page whose nodes are not nested")
+        ends_around.append(node + size)
+        if len(ends_around) > MAX_DEPTH + 3:
+            raise ValueError("a page whose nodes are too deep")

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import compress
+from operator import not_
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
-from denoise_crawler.methods.style_tree import storage
-from denoise_crawler.methods.style_tree.importance import rate, rate_style
-from denoise_crawler.methods.style_tree.page_nodes import PageDigest, digest_page, outline_of
-from denoise_crawler.methods.style_tree.tree import (
+from denoise_crawler.methods.style_tree.page_nodes import (
     MAX_TREE_PAGES,
-    ElementNode,
     PageNodes,
+    decode,
+    encode,
+    outline_of,
+    read_page,
+)
+from denoise_crawler.methods.style_tree.tree import (
+    ElementNode,
     Rules,
-    Shape,
     StyleNode,
     lay,
     match,
+    rate,
+    rated_children,
     take_out,
-    unfolded,
 )
 from denoise_crawler.page import Page
+from denoise_crawler.page.text import load_dictionary
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 MAX_PAGES = 128
-_SMALL_TREE = 32  # pages
-_MOST_FOLDED = (
-    1,
-    3,
-)  # pages of a folded style node, in a small tree and in others: more save memory but cost time
-_MAX_NODES = 1_000_000  # of the pages that are kept in hand while others are added or judged
 
 
 class NodeImportance(NamedTuple):
@@ -49,15 +54,15 @@ _UNKNOWN = NodeImportance(0, 1.0, 1.0)
 class SiteStyleTree:
     """A site style tree (SST) of the pages of one site.
 
-    Its state is the set of the learned pages' digests; element and style nodes hold integer counts over them. So
+    Its state is the set of the learned pages; element and style nodes hold integer counts over them. So
     ``merge`` is an exact union: associative, commutative and idempotent. A page is learned once, whatever is
     merged. The pages that stay are a uniform random sample that does not depend on their order, so a proportion p
     of pages is known with a standard error of √(p(1−p)/max_pages).
 
     Args:
         max_pages: The most pages to keep: those with the lowest keys.
-        collapse: Whether a run of equal siblings (``li li li``) counts as one.
-        gamma: See :class:`Rules`, as for the other arguments.
+        rules: The choices that the sources leave open: ``collapse`` (a run of equal siblings counts as one),
+            ``gamma``, ``single_page``, ``presence``, ``data_node``, ``features_per_leaf``.
 
     Raises:
         ValueError: An argument is out of range.
@@ -70,97 +75,72 @@ class SiteStyleTree:
         [True, True, False]
         >>> [(node.pages, node.importance) for node in tree.importances(pages[0])]
         [(2, 0.405), (2, 0.0), (2, 0.0), (2, 0.9), (2, 1.0)]
-
     """
 
-    def __init__(
-        self,
-        *,
-        max_pages: int = MAX_PAGES,
-        collapse: bool = False,
-        gamma: float = 0.9,
-        single_page: float = 0.0,
-        presence: bool = False,
-        data_node: bool = False,
-        features_per_leaf: int = 64,
-    ) -> None:
-        if not 1 <= max_pages <= MAX_TREE_PAGES or features_per_leaf < 1:
-            raise ValueError(f"max_pages must be from 1 to {MAX_TREE_PAGES:,}, features_per_leaf at least 1")
-        if not 0.0 < gamma < 1.0:
-            raise ValueError(f"gamma must lie between 0 and 1, not {gamma}")
-        self.rules = Rules(collapse, gamma, single_page, presence, data_node, features_per_leaf)
+    def __init__(self, *, max_pages: int = MAX_PAGES, **rules: Any) -> None:
+        if not 1 <= max_pages <= MAX_TREE_PAGES:
+            raise ValueError(f"max_pages must be from 1 to {MAX_TREE_PAGES:,}, not {max_pages}")
+        self.rules = Rules(**rules)
         self.root = ElementNode("body")  # its importance is that of the last refresh
-        self._sample: BottomKSample[PageDigest] = BottomKSample(max_pages)
+        self.sample: BottomKSample[PageNodes] = BottomKSample(max_pages)
         self._taken_out = 0  # pages since the tree was made
-        self._in_hand: dict[int, PageNodes] = {}
-
-    @property
-    def collapse(self) -> bool:
-        """Whether a run of equal siblings counts as one."""
-        return self.rules.collapse
 
     @property
     def max_pages(self) -> int:
         """The most pages that the tree keeps."""
-        return self._sample.limit
+        return self.sample.limit
 
     @property
     def pages(self) -> int:
         """The number of pages in the tree."""
-        return len(self._sample)
-
-    @property
-    def _most_folded(self) -> int:
-        return _MOST_FOLDED[self.pages > _SMALL_TREE]
+        return len(self.sample)
 
     def __contains__(self, page: Page) -> bool:
-        return page.key in self._sample
+        return page.key in self.sample
 
     def wants(self, page: Page) -> bool:
         """Return True if ``page`` would change the tree. It would not if it is known or outside the sample."""
-        return self._sample.wants(page.key)
+        return self.sample.wants(page.key)
 
     def add(self, page: Page) -> bool:
         """Learn ``page``; return whether it changed the tree."""
         if not self.wants(page):
             return False
-        self._add(digest_page(page, self.rules.features_per_leaf), self._shape_of(page))
-        self._in_hand = {page.key: self._nodes_of(page.key)}  # it is judged next
+        self._add(read_page(page, self.rules.features_per_leaf))
         return True
 
     def merge(self, other: SiteStyleTree) -> None:
         """Learn all pages of ``other``; the result equals learning both trees' pages, in any order."""
-        self._merge(other._header, list(other._sample))
+        self._merge(other.max_pages, other.rules.features_per_leaf, list(other.sample))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn all pages of a tree as bytes; raise :class:`TreeFormatError` for other bytes."""
-        self._merge(*storage.decode(data))
+        self._merge(*decode(data))
 
     def to_bytes(self) -> bytes:
         """Return the tree as bytes; equal trees give equal bytes."""
-        return storage.encode(self._header, self._sample)
+        return encode(self.max_pages, self.rules.features_per_leaf, list(self.sample))
 
     @classmethod
-    def from_bytes(cls, data: bytes, **options: object) -> SiteStyleTree:
+    def from_bytes(cls, data: bytes, **rules: Any) -> SiteStyleTree:
         """Read a tree that :meth:`to_bytes` returned.
 
         Args:
             data: The bytes, which also hold ``max_pages`` and ``features_per_leaf``.
-            options: The other arguments of the tree.
+            rules: The other arguments of the tree.
 
         Raises:
             TreeFormatError: The bytes are no tree, damaged, or of another version.
-
         """
-        header, digests = storage.decode(data)
-        options.update(max_pages=header.max_pages, features_per_leaf=header.features_per_leaf)
-        tree = cls(**options)  # type: ignore[arg-type]
-        tree._merge(header, digests)
+        max_pages, features_per_leaf, pages = decode(data)
+        tree = cls(max_pages=max_pages, features_per_leaf=features_per_leaf, **rules)
+        tree._merge(max_pages, features_per_leaf, pages)
         return tree
 
     def importances(self, page: Page) -> list[NodeImportance]:
         """Return the importance of each node of ``page``, in document order."""
-        elements = match(self.root, self._shape_of(page), self._grow_rated)
+        rules = self.rules
+        elements = match(self.root, page.once(outline_of), rules, lambda style: rated_children(style, rules))
         self.refresh()
         importances: dict[ElementNode | None, NodeImportance] = {None: _UNKNOWN}
         for element in elements:
@@ -173,13 +153,15 @@ class SiteStyleTree:
 
         Everything below a sequence of children that only one page has counts as known.
         """
-        shape, known = self._shape_of(page), list[bool]()
-        elements = match(self.root, shape, lambda style: self._grow(style) if style.pages > 1 else ())
+        shape, known = page.once(outline_of), list[bool]()
+        elements = match(self.root, shape, self.rules, lambda style: style.children if style.pages > 1 else ())
         for element, parent in zip(elements, page.nodes.parents, strict=True):
             if element is not None or parent < 0:
                 known.append(self.pages > 0)
             elif (above := elements[parent]) is not None:
-                known.append(shape.below(parent)[0] in above.style_nodes)
+                known.append(
+                    not above.style_nodes.keys().isdisjoint(shape.styles([parent], collapse=self.rules.collapse))
+                )
             else:
                 known.append(known[parent])
         return known
@@ -187,91 +169,119 @@ class SiteStyleTree:
     def elements_on(self, page: Page) -> Iterator[tuple[ElementNode, int]]:
         """Yield the element nodes that ``page`` has, each with the first of its nodes; none below folded ones."""
         first: dict[ElementNode, int] = {}
-        for node, element in enumerate(match(self.root, self._shape_of(page), lambda style: style.children)):
+        elements = match(self.root, page.once(outline_of), self.rules, lambda style: style.children)
+        for node, element in enumerate(elements):
             if element is not None:
                 first.setdefault(element, node)
         yield from first.items()
 
     def unfold(self, style: StyleNode) -> Sequence[ElementNode]:
         """Return the children of a style node, to look at them; a folded one has them from now on."""
-        if style.folded:
-            style.children, laid = unfolded(style, self._nodes_of)
-            style.folded = ()
-            lay(laid, self._nodes_of, most_folded=self._most_folded)
-            rate(style.children, self.rules, self._grow_rated)
+        if style.folded is not None:
+            lay(style.unfold(), self.rules)
+            rate(style.children, self.rules)
         return style.children
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
-        rate([self.root], self.rules, self._grow_rated)
-        self._in_hand.clear()
+        rate([self.root], self.rules)
 
-    def _grow(self, style: StyleNode) -> Sequence[ElementNode]:
-        """Return the children of a style node with all that stands below them: made anew of a folded one."""
-        if style.children:
-            return style.children
-        children, laid = unfolded(style, self._nodes_of)
-        lay(laid, self._nodes_of, most_folded=0)
-        return children
-
-    def _grow_rated(self, style: StyleNode) -> Sequence[ElementNode]:
-        """Return the same with their importance; rate the folded style node itself as well."""
-        children = self._grow(style)
-        if style.folded:
-            rate(children, self.rules, self._grow_rated)
-            rate_style(style, children)
-        return children
-
-    def _nodes_of(self, key: int) -> PageNodes:
-        """Return the nodes of a page of the sample; those used last stay in hand."""
-        nodes = self._in_hand.pop(key, None)
-        if nodes is None:
-            nodes = PageNodes(self._sample[key], self.rules)
-            room = _MAX_NODES - len(nodes)
-            while len(self._in_hand) > max(_MOST_FOLDED) and sum(map(len, self._in_hand.values())) > room:
-                del self._in_hand[next(iter(self._in_hand))]
-        self._in_hand[key] = nodes
-        return nodes
-
-    def _shape_of(self, page: Page) -> Shape:
-        return page.once(_collapsed_shape if self.rules.collapse else _shape)
-
-    @property
-    def _header(self) -> storage.Header:
-        return storage.Header(self.max_pages, self.rules.features_per_leaf)
-
-    def _merge(self, header: storage.Header, digests: Sequence[PageDigest]) -> None:
-        """Add the pages of another tree with this ``header``."""
-        if header.features_per_leaf != self.rules.features_per_leaf:
+    def _merge(self, max_pages: int, features_per_leaf: int, pages: Sequence[PageNodes]) -> None:
+        """Add the pages of another tree with these limits."""
+        if features_per_leaf != self.rules.features_per_leaf:
             raise ValueError("trees with another features_per_leaf cannot be merged")
-        if len(digests) == header.max_pages < self.max_pages:  # a sample cannot grow again
-            for dropped in self._sample.shrink(header.max_pages):
+        if len(pages) == max_pages < self.max_pages:  # a sample cannot grow again
+            for dropped in self.sample.shrink(max_pages):
                 self._take_out(dropped)
-        for digest in digests:
-            if self._sample.wants(digest.key):
-                self._add(digest)
-        self._in_hand.clear()
+        for page in pages:
+            if self.sample.wants(page.key):
+                self._add(page)
 
-    def _add(self, digest: PageDigest, shape: Shape | None = None) -> None:
-        for displaced in self._sample.add(digest):
+    def _add(self, page: PageNodes) -> None:
+        for displaced in self.sample.add(page):
             self._take_out(displaced)
-        self._in_hand[digest.key] = PageNodes(digest, self.rules, shape)
-        added = [digest.key]
+        added = [page]
         if self._taken_out >= self.max_pages:  # what many pages had, few have now: fold it again
-            self.root, self._taken_out, added = ElementNode("body"), 0, [page.key for page in self._sample]
-        for key in added:
-            lay([(self.root, self._nodes_of(key), (0,))], self._nodes_of, most_folded=self._most_folded)
+            self.root, self._taken_out, added = ElementNode("body"), 0, list(self.sample)
+        lay([(self.root, page, (0,)) for page in added], self.rules)
 
-    def _take_out(self, digest: PageDigest) -> None:
-        take_out([(self.root, PageNodes(digest, self.rules), (0,))])
-        self._in_hand.pop(digest.key, None)
+    def _take_out(self, page: PageNodes) -> None:
+        take_out(page, self.root, self.rules)
         self._taken_out += 1
 
 
-def _shape(page: Page, *, collapse: bool = False) -> Shape:
-    outline = page.once(outline_of)
-    return Shape(outline.labels, outline.names, page.nodes.ends, collapse=collapse)
+# --- ``style_tree``: what the site style tree finds unimportant is noise
+
+THRESHOLD = 0.8
 
 
-def _collapsed_shape(page: Page) -> Shape:
-    return _shape(page, collapse=True)
+class StyleTree(Method):
+    """A node is noise if its CompImp and that of all its descendants are below ``threshold``.
+
+    Nodes that the tree does not know are kept.
+
+    Args:
+        threshold: The least importance (t, 0 to 1) of content.
+        collapse: Whether a run of equal siblings counts as one. Real pages differ in their numbers of paragraphs
+            and teasers; without this, each number is a style of its own (``docs/methods.md`` has the figures).
+        options: Further options of :class:`SiteStyleTree`.
+
+    Raises:
+        ValueError: An option is out of range.
+    """
+
+    name: ClassVar[str] = "style_tree"
+    learns: ClassVar[bool] = True
+
+    def __init__(self, threshold: float = THRESHOLD, *, collapse: bool = True, **options: Any) -> None:
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold must lie between 0 and 1, not {threshold}")
+        self.threshold = threshold
+        self.tree = SiteStyleTree(collapse=collapse, **options)
+        self.sample = self.tree.sample
+
+    @classmethod
+    def prepare(cls) -> None:
+        """Load the dictionary of Chinese words."""
+        load_dictionary()
+
+    @property
+    def store_key(self) -> str:
+        """The name of the tree with the option that mergeable trees must share."""
+        return f"{StyleTree.name}:{self.tree.rules.features_per_leaf}"
+
+    def novelty(self, page: Page) -> float:
+        """Return the share of the text of ``page`` in nodes that the tree does not have."""
+        new = sum(compress(page.characters, map(not_, self.tree.known_nodes(page))))
+        return new / max(sum(page.characters), 1)
+
+    def observe(self, page: Page) -> None:
+        """Add ``page`` to the tree."""
+        self.tree.add(page)
+
+    def merge(self, other: Self) -> None:
+        """Add the pages of ``other``'s tree."""
+        self.tree.merge(other.tree)
+
+    def to_bytes(self) -> bytes:
+        """Return the tree as bytes."""
+        return self.tree.to_bytes()
+
+    def merge_bytes(self, data: bytes) -> None:
+        """Add the pages of a stored tree."""
+        self.tree.merge_bytes(data)
+
+    def judge(self, page: Page) -> Judgement:
+        """Mark the subtrees without a node of at least the threshold's importance."""
+        nodes = self.tree.importances(page)
+        noise = inherit([node.peak < self.threshold for node in nodes], page.nodes.ends)
+
+        def reason(index: int) -> str:
+            pages, importance = nodes[index].pages, nodes[index].importance
+            if not pages:
+                return "the site's other pages do not have this"
+            compared = "below" if importance < self.threshold else "at least"
+            on = f"on {pages} of {self.tree.pages} pages"
+            return f"importance {importance:.2f}, {compared} {self.threshold:g}; {on}"
+
+        return Judgement(noise, [node.importance for node in nodes], reason)

@@ -1,30 +1,30 @@
 """The style tree: element nodes (TAG, Attr, Ss), style nodes (Es, n), and pages that are laid over one another.
 
-A style node that few pages have is *folded*: it holds the nodes of these pages instead of its children, since most
-of what stands below it no other page will ever have. Its children are made when somebody asks for them.
+A style node that a single page has is *folded*: it holds the nodes of this page instead of its children, since
+most of what stands below it no other page will ever have. Its children are made when another page comes to it.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
+from math import fsum, log
 from typing import TypeAlias
 
-import numpy as np
-
-from denoise_crawler.methods.style_tree.page_nodes import MAX_OCCURRENCES, PageDigest
+from denoise_crawler.methods.style_tree.page_nodes import (
+    MAX_OCCURRENCES,
+    MAX_TREE_PAGES,
+    Labels,
+    PageNodes,
+    Places,
+    Shape,
+)
 from denoise_crawler.page import TEXT
 
-Labels: TypeAlias = "tuple[str, ...]"
-Places: TypeAlias = "Sequence[Sequence[int]]"
-
-PAGES_BITS, FEATURE_BITS = 20, 32  # of a feature: where the occurrences begin, and the hash
-MAX_TREE_PAGES = (1 << PAGES_BITS) - 1
+_PAGES_BITS, _FEATURE_BITS = 20, 32  # of a feature: where the occurrences begin, and the hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,6 @@ class Rules:
         presence: Whether p_j is a share of pages rather than of occurrences.
         data_node: Whether every element also has the importance of its own text (pySST, 3.2).
         features_per_leaf: The most features of a leaf that count.
-
     """
 
     collapse: bool = False
@@ -48,119 +47,22 @@ class Rules:
     data_node: bool = False
     features_per_leaf: int = 64
 
+    def __post_init__(self) -> None:
+        if self.features_per_leaf < 1:
+            raise ValueError(f"features_per_leaf must be at least 1, not {self.features_per_leaf}")
+        if not 0.0 < self.gamma < 1.0:
+            raise ValueError(f"gamma must lie between 0 and 1, not {self.gamma}")
 
-class Shape:
-    """The children of each node of a page: the sequence of their labels, and by place in it the nodes.
+    def features(self, page: PageNodes, nodes: Sequence[int]) -> list[int]:
+        """Return the features of an element that stands for some nodes, as one page of :class:`ElementNode`."""
+        if self.data_node:
+            nodes = [*nodes, *chain.from_iterable(self._texts_below(page, nodes))]
+        found = page.features(nodes, self.features_per_leaf)
+        return [(feature << _FEATURE_BITS - _PAGES_BITS | count) << _PAGES_BITS | 1 for feature, count in found]
 
-    Args:
-        labels: By node the number of its label.
-        names: The labels by number.
-        ends: By node where its subtree ends.
-        collapse: Whether a run of equal siblings counts as one.
-
-    """
-
-    __slots__ = ("_below", "_collapse", "_ends", "_labels", "_names")
-
-    def __init__(
-        self, labels: Sequence[int], names: Sequence[str], ends: Sequence[int], *, collapse: bool
-    ) -> None:
-        self._labels, self._names, self._ends, self._collapse = labels, names, ends, collapse
-        self._below: dict[int, tuple[Labels, Places]] = {}
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def below(self, node: int) -> tuple[Labels, Places]:
-        """Return the sequence of the labels of a node's children, and the children at each place of it."""
-        if (below := self._below.get(node)) is None:
-            below = self._read(node)
-            if len(below[0]) > 1:  # others are read as fast as found again
-                self._below[node] = below
-        return below
-
-    def styles(self, nodes: Sequence[int]) -> Iterable[tuple[Labels, Places, Sequence[int]]]:
-        """Return the different sequences below some nodes, the children at each place, the nodes that have it."""
-        if len(nodes) == 1:
-            sequence, places = self.below(nodes[0])
-            return ((sequence, places, nodes),)
-        styles: dict[Labels, list[int]] = {}
-        for node in nodes:
-            styles.setdefault(self.below(node)[0], []).append(node)
-        return ((sequence, self.children(own), own) for sequence, own in styles.items())
-
-    def children(self, nodes: Sequence[int]) -> Places:
-        """Return, place by place, the children of nodes that have the same sequence."""
-        if len(nodes) == 1:
-            return self.below(nodes[0])[1]
-        every = (self.below(node)[1] for node in nodes)
-        return [list(chain.from_iterable(places)) for places in zip(*every, strict=True)]
-
-    def _read(self, node: int) -> tuple[Labels, Places]:
-        ends, child, last = self._ends, node + 1, -1
-        if ends[node] == child:
-            return _NOTHING
-        if ends[child] == ends[node]:  # one child, of which a page may have very many
-            return _sequence_of_one(self._names[self._labels[child]]), ((child,),)
-        sequence, places = list[str](), list[list[int]]()
-        while child < ends[node]:
-            label = self._labels[child]
-            if label == last and self._collapse:
-                places[-1].append(child)
-            else:
-                sequence.append(self._names[label])
-                places.append([child])
-            last, child = label, ends[child]
-        return tuple(sequence), places
-
-
-_NOTHING: tuple[Labels, Places] = ((), ())
-
-
-@lru_cache(maxsize=4_096)
-def _sequence_of_one(label: str) -> Labels:
-    return (label,)
-
-
-class PageNodes:
-    """The nodes of a page that was learned: their shape and their features."""
-
-    __slots__ = ("_features", "_rules", "_starts", "key", "shape")
-
-    def __init__(self, digest: PageDigest, rules: Rules, shape: Shape | None = None) -> None:
-        if shape is None:
-            labels, ends = array("I", digest.labels.tolist()), array("I", digest.ends.tolist())
-            shape = Shape(labels, digest.names, ends, collapse=rules.collapse)
-        self.shape = shape
-        self.key, self._rules = digest.key, rules
-        self._starts = array("I", accumulate(digest.features.tolist(), initial=0))
-        rows = (digest.hashes.astype(np.uint64) << FEATURE_BITS - PAGES_BITS | digest.counts) << PAGES_BITS
-        self._features = array("Q", rows.tolist())
-
-    def __len__(self) -> int:
-        return len(self.shape)
-
-    def features(self, nodes: Sequence[int]) -> Sequence[int]:
-        """Return the features of an element that stands for some nodes, as :class:`ElementNode` counts them."""
-        if self._rules.data_node:
-            nodes = [*nodes, *chain.from_iterable(map(self._texts_below, nodes))]
-        if len(nodes) == 1:
-            return self._features[self._starts[nodes[0]] : self._starts[nodes[0] + 1]]
-        counts = Counter[int]()
-        for node in nodes:
-            for row in self._features[self._starts[node] : self._starts[node + 1]]:
-                counts[row >> FEATURE_BITS] += row >> PAGES_BITS & MAX_OCCURRENCES
-        # no other can be among the lowest of all pages
-        lowest = sorted(counts.items())[: self._rules.features_per_leaf]
-        return [_row(feature, min(count, MAX_OCCURRENCES)) for feature, count in lowest]
-
-    def _texts_below(self, node: int) -> Iterable[int]:
-        places = zip(*self.shape.below(node), strict=True)
-        return chain.from_iterable(nodes for label, nodes in places if label == TEXT)
-
-
-def _row(feature: int, count: int) -> int:
-    return (feature << FEATURE_BITS - PAGES_BITS | count) << PAGES_BITS
+    def _texts_below(self, page: PageNodes, nodes: Sequence[int]) -> Iterable[Sequence[int]]:
+        for sequence, places in page.styles(nodes, collapse=True).items():
+            yield from (place for label, place in zip(sequence, places, strict=True) if label == TEXT)
 
 
 class ElementNode:
@@ -188,7 +90,7 @@ class ElementNode:
     @property
     def styles(self) -> Mapping[Labels, StyleNode]:
         """Ss: the style nodes by their sequence of children's labels."""
-        empty = {(): StyleNode(self.empty)} if self.empty else {}
+        empty = {(): StyleNode((), self.empty)} if self.empty else {}
         return empty | self.style_nodes
 
     def style_node(self, sequence: Labels) -> StyleNode:
@@ -196,20 +98,21 @@ class ElementNode:
         if self.style_nodes is _NO_STYLES:
             self.style_nodes = {}
         if (style := self.style_nodes.get(sequence)) is None:
-            style = self.style_nodes[sequence] = StyleNode()
+            style = self.style_nodes[sequence] = StyleNode(sequence)
         return style
 
     def add_features(self, features: Sequence[int]) -> None:
         """Count the features of a page."""
-        if self.features is _NO_FEATURES:
-            self.features = array("Q")
+        if not len(self.features):
+            self.features = array("Q", features)
+            return
         rows, place = self.features, 0
         for row in features:
-            place = bisect_left(rows, row, place)
-            if place < len(rows) and rows[place] >> PAGES_BITS == row >> PAGES_BITS:
+            place = bisect_left(rows, row - 1, place)
+            if place < len(rows) and rows[place] >> _PAGES_BITS == row >> _PAGES_BITS:
                 rows[place] += 1
             else:
-                rows.insert(place, row + 1)
+                rows.insert(place, row)
 
     def remove_features(self, features: Sequence[int]) -> None:
         """Subtract what :meth:`add_features` counted."""
@@ -224,97 +127,87 @@ class ElementNode:
 class StyleNode:
     """S = (Es, n): one sequence of children, and the number of pages that have it."""
 
-    __slots__ = ("children", "folded", "importance", "is_rated", "pages", "peak")
+    __slots__ = ("children", "folded", "importance", "is_rated", "pages", "peak", "sequence")
 
-    def __init__(self, pages: int = 0) -> None:
-        self.pages = pages
+    def __init__(self, sequence: Labels, pages: int = 0) -> None:
+        self.sequence, self.pages = sequence, pages
         self.importance = self.peak = 0.0
         self.is_rated = False
         self.children: Sequence[ElementNode] = ()  # Es, none while it is folded
-        self.folded: Sequence[FoldedPage] = ()
+        self.folded: tuple[PageNodes, Places] | None = None  # the only page, and the children there
+
+    def unfold(self) -> list[Laid]:
+        """Make the children; return what has to be laid over them."""
+        self.children, folded = tuple(map(ElementNode, self.sequence)), self.folded
+        self.folded = None
+        return [] if folded is None else list(zip(self.children, repeat(folded[0]), folded[1], strict=False))
 
 
 _NO_STYLES: dict[Labels, StyleNode] = {}
 _NO_FEATURES = array("Q")
 
-FoldedPage: TypeAlias = "tuple[int, Sequence[int]]"  # the key of a page, and its nodes
 Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"  # an element node, and nodes that come to it
-NodesOf: TypeAlias = Callable[[int], PageNodes]  # by key of a page
 
 
-def lay(waiting: list[Laid], nodes_of: NodesOf, *, most_folded: int) -> None:
+def lay(waiting: list[Laid], rules: Rules) -> None:
     """Lay pages over a style tree, each from an element node down.
 
     Args:
         waiting: The element nodes, and the nodes of pages that come to them.
-        nodes_of: Returns the nodes of a page that was laid over the tree, by its key.
-        most_folded: The most pages of a folded style node.
-
+        rules: The choices that the sources leave open.
     """
     while waiting:
         element, page, nodes = waiting.pop()
         element.pages += 1
         element.is_rated = False
-        if features := page.features(nodes):
+        if features := rules.features(page, nodes):
             element.add_features(features)
-        for sequence, places, own in page.shape.styles(nodes):
+        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
             if not sequence:
                 element.empty += 1
                 continue
             style = element.style_node(sequence)
             style.pages += 1
             style.is_rated = False
-            if style.children:
-                waiting += zip(style.children, repeat(page), places, strict=False)
+            if style.pages == 1 and not style.children:
+                style.folded = page, places
                 continue
-            style.folded = (*style.folded, (page.key, tuple(own)))
-            if style.pages > most_folded:
-                style.children, laid = unfolded(style, nodes_of)
-                style.folded = ()
-                waiting += laid
+            if not style.children:
+                waiting += style.unfold()
+            waiting += zip(style.children, repeat(page), places, strict=False)
 
 
-def unfolded(style: StyleNode, nodes_of: NodesOf) -> tuple[tuple[ElementNode, ...], list[Laid]]:
-    """Return new children of a folded style node, and what has to be laid over them."""
-    pages = [(nodes_of(key), nodes) for key, nodes in style.folded]
-    page, nodes = pages[0]
-    children = tuple(map(ElementNode, page.shape.below(nodes[0])[0]))
-    laid = (zip(children, repeat(page), page.shape.children(nodes), strict=False) for page, nodes in pages)
-    return children, list(chain.from_iterable(laid))
-
-
-def take_out(waiting: list[Laid]) -> None:
-    """Subtract pages that were laid over a tree, each from an element node down."""
+def take_out(page: PageNodes, root: ElementNode, rules: Rules) -> None:
+    """Subtract a page that was laid over a tree."""
+    waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
     while waiting:
-        element, page, nodes = waiting.pop()
+        element, nodes = waiting.pop()
         element.pages -= 1
         element.is_rated = False
-        element.remove_features(page.features(nodes))
-        for sequence, places, _ in page.shape.styles(nodes):
+        element.remove_features(rules.features(page, nodes))
+        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
             if not sequence:
                 element.empty -= 1
                 continue
             style = element.style_nodes[sequence]
             style.pages -= 1
             style.is_rated = False
-            if not style.pages:
-                del element.style_nodes[sequence]
-            elif style.children:
-                waiting += zip(style.children, repeat(page), places, strict=False)
+            if style.pages:
+                waiting += zip(style.children, places, strict=True)
             else:
-                style.folded = tuple(folded for folded in style.folded if folded[0] != page.key)
+                del element.style_nodes[sequence]
 
 
 def match(
-    root: ElementNode, page: Shape, children_of: Callable[[StyleNode], Sequence[ElementNode]]
+    root: ElementNode, page: Shape, rules: Rules, children_of: Callable[[StyleNode], Sequence[ElementNode]]
 ) -> list[ElementNode | None]:
     """Return by node of a page its element node in a tree, None for those that the tree does not have.
 
     Args:
         root: The element node of the body.
         page: The page, which need not be in the tree.
+        rules: The choices that the sources leave open.
         children_of: Returns the children of a style node, none for one that is not to be entered.
-
     """
     elements: list[ElementNode | None] = [None] * len(page)
     waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
@@ -322,7 +215,146 @@ def match(
         element, nodes = waiting.pop()
         for node in nodes:
             elements[node] = element
-        for sequence, places, _ in page.styles(nodes):
+        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
             if sequence and (style := element.style_nodes.get(sequence)) is not None:
                 waiting += zip(children_of(style), places, strict=False)
     return elements
+
+
+# --- how important nodes are: by presentation, by content, and both together (composite importance, CompImp)
+
+
+def rate(elements: Iterable[ElementNode], rules: Rules) -> None:
+    """Compute the importance of all nodes of some subtrees that changed, children first."""
+    order, waiting = list[ElementNode](), [element for element in elements if not element.is_rated]
+    while waiting:
+        element = waiting.pop()
+        order.append(element)
+        for style in element.style_nodes.values():
+            if not style.is_rated:
+                waiting += [child for child in style.children if not child.is_rated]
+    for element in reversed(order):
+        for style in element.style_nodes.values():
+            if not style.is_rated:
+                _rate_style(style, style.children or _grown(style, rules))
+        _rate_element(element, rules)
+
+
+def rated_children(style: StyleNode, rules: Rules) -> Sequence[ElementNode]:
+    """Return the children of a style node with all that stands below them; a folded one is rated, and stays so."""
+    if style.folded is None:
+        return style.children
+    children = _grown(style, rules)
+    _rate_style(style, children)
+    return children
+
+
+def _grown(folded: StyleNode, rules: Rules) -> Sequence[ElementNode]:
+    """Return the children of a folded style node with all that stands below them, rated: a single page has it."""
+    if folded.folded is None:
+        return folded.children
+    page, places = folded.folded
+    children = tuple(map(ElementNode, folded.sequence))
+    order = list(zip(children, places, strict=True))
+    for element, nodes in order:  # which grows meanwhile
+        element.pages = 1
+        for sequence, below in page.styles(nodes, collapse=rules.collapse).items():
+            if sequence:
+                style = element.style_node(sequence)
+                style.pages, style.children = 1, tuple(map(ElementNode, sequence))
+                order += zip(style.children, below, strict=True)
+            else:
+                element.empty = 1
+        if element.is_leaf or rules.data_node:
+            element.add_features(rules.features(page, nodes))
+    for element, _ in reversed(order):
+        for style in element.style_nodes.values():
+            _rate_style(style, style.children)
+        _rate_element(element, rules)
+    return children
+
+
+def _rate_element(element: ElementNode, rules: Rules) -> None:
+    """Set CompImp(E) = (1 − γ^l)·NodeImp(E) + γ^l·Σ p_i·CompImp(S_i), or the importance of a leaf's content."""
+    styles = element.style_nodes.values()
+    element.is_rated = True
+    content = content_importance(element, rules) if rules.data_node or not styles else 0.0
+    if not styles:
+        element.importance = element.peak = content
+        return
+    counts = [style.pages for style in styles]
+    if element.empty:
+        counts.append(element.empty)  # an element without children has one empty style node, of importance 0
+    total, damping = sum(counts), rules.gamma ** len(counts)
+    below = fsum(style.pages / total * style.importance for style in styles)
+    importance = (1.0 - damping) * node_importance(counts, element.pages, rules.single_page) + damping * below
+    if rules.data_node and len(element.features):
+        importance = with_data_node(importance, content)
+    element.importance = importance
+    element.peak = max(importance, *(style.peak for style in styles))
+
+
+def _rate_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
+    """Set CompImp(S) = Σ CompImp(E_j)/k, the mean over its element nodes."""
+    style.importance = fsum(child.importance for child in children) / len(children)
+    style.peak = max(child.peak for child in children)
+    style.is_rated = True
+
+
+def node_importance(counts: Sequence[int], pages: int, single_page: float = 0.0) -> float:
+    """Return the presentation importance of an element: NodeImp(E) = −Σ p_i·log_m p_i.
+
+    Args:
+        counts: n_i, the pages of each of its style nodes.
+        pages: m, the pages that have it.
+        single_page: The value for m = 1.
+
+    Example:
+        >>> round(node_importance([2, 1], 3), 5)
+        0.57938
+    """
+    if pages < 2:
+        return single_page
+    total = sum(counts)
+    entropy = -fsum(count / total * log(count / total) for count in counts) / log(pages)
+    return min(1.0, max(0.0, entropy))  # with runs as one, a page can have several sequences
+
+
+def content_importance(element: ElementNode, rules: Rules) -> float:
+    """Return the importance of an element's actual content: 1 − Σ H(a_i)/l, over the lowest of many features."""
+    rows = element.features
+    if not len(rows) or element.pages < 2:
+        return float(len(rows) > 0)
+    entropies, features, start, logarithm = 0.0, 0, 0, log(element.pages)
+    while start < len(rows) and features < rules.features_per_leaf:
+        row, end = rows[start], start + 1
+        while end < len(rows) and rows[end] >> _FEATURE_BITS == row >> _FEATURE_BITS:
+            end += 1
+        entropies += entropy(rows[start:end], presence=rules.presence) / logarithm
+        start, features = end, features + 1
+    return 1.0 - entropies / features
+
+
+def entropy(rows: Sequence[int], *, presence: bool) -> float:
+    """Return H(a) = −Σ p_j·log p_j of a feature, p_j the probability that it comes from page j.
+
+    With c_j occurrences on page j and N in all this is ``log N − (Σ c_j·log c_j)/N``, so no page need be known.
+
+    Args:
+        rows: The feature in the features of an :class:`ElementNode`.
+        presence: Whether each page that has it is as probable as any other.
+    """
+    occurrences, spread, having = 0, 0.0, 0
+    for row in rows:
+        count, pages = row >> _PAGES_BITS & MAX_OCCURRENCES, row & MAX_TREE_PAGES
+        having += pages
+        if count > 1:
+            spread += count * log(count) * pages
+        occurrences += count * pages
+    return log(having) if presence or not spread else log(occurrences) - spread / occurrences
+
+
+def with_data_node(former: float, data: float) -> float:
+    """Return (1 − k)·F + k·D with k = D/(F + D), of an element and of its own text (pySST, 3.2)."""
+    share = data / (former + data) if former + data else 0.0
+    return (1.0 - share) * former + share * data

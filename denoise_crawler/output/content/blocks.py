@@ -6,16 +6,15 @@ Blocks nest at most :data:`MAX_CONTAINERS` deep, so code that walks through bloc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
 
-from denoise_crawler.core import compiled
-from denoise_crawler.page import TEXT, Nodes, Page
+from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.nodes import INLINE
+from denoise_crawler.page.signs import find_words
 
 MAX_CONTAINERS = 8  # blocks in blocks; what stands deeper on the page is written at this depth
 
@@ -267,10 +266,10 @@ def paragraphs(pieces: Iterable[Inline]) -> Iterator[list[Inline]]:
         if not apart and not isinstance(piece, LineBreak):
             line.append(piece)
             continue
-        found, line = collapse(line), []
-        if found:
-            paragraph += [LineBreak(), *found] if paragraph else found
-        if paragraph and (apart or not found):
+        collapsed, line = collapse(line), []
+        if collapsed:
+            paragraph += [LineBreak(), *collapsed] if paragraph else collapsed
+        if paragraph and (apart or not collapsed):
             yield paragraph
             paragraph = []
         if apart:
@@ -320,22 +319,9 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _STYLED, _HEADING_TAGS = frozenset(_STYLES), frozenset(_HEADINGS)
 
 
-def hinted(nodes: Nodes, hints: Callable[[Any], Any]) -> Iterable[int]:
-    """Return the elements that ``hints`` of the compiled core find, all nodes without it."""
-    core = None if nodes.compiled is None else compiled.tree
-    found: Iterable[int] = range(len(nodes)) if core is None else hints(core).find(nodes.compiled)
-    return found
-
-
-@lru_cache(maxsize=1)
-def _attribute_hints(core: Any) -> Any:
-    return core.Hints({}, {"role": ("heading",), "style": ("line-through",)})
-
-
-def _marked_by_attributes(page: Page) -> list[int]:
-    """Return the elements that are headings or struck through by their attributes."""
-    nodes = page.nodes
-    return [index for index in hinted(nodes, _attribute_hints) if nodes.tags[index] is not TEXT]
+def _marked_by_attributes(page: Page) -> Sequence[int]:
+    """Return the elements that may be headings or struck through by their attributes."""
+    return find_words(page.nodes, {"role": ("heading",), "style": ("line-through",)})
 
 
 def text_styles(page: Page) -> list[str]:

@@ -218,12 +218,12 @@ def code_language(block: _Element) -> str:
     """
     for element in _elements(block):
         for name in _ATTRIBUTES:
-            if found := _checked(element.get(name, "")):
-                return found
+            if language := _checked(element.get(name, "")):
+                return language
         classes = element.get("class", "")[:500]
         for pattern in _CLASSES if classes else ():
-            if (match := pattern.search(classes)) and (found := _checked(match.group(1))):
-                return found
+            if (match := pattern.search(classes)) and (language := _checked(match.group(1))):
+                return language
     return ""
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import accumulate, count
-from typing import Any
 
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Inline, Text, block_around, hinted
+from denoise_crawler.output.content.blocks import Inline, Text, block_around
 from denoise_crawler.output.content.nested import whole_number
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
+from denoise_crawler.page.signs import find_words
 
 MAX_NOTE_CHARACTERS = 5_000
 MAX_REFERENCES = 3_000
@@ -106,13 +105,8 @@ def _add_linked(page: Page, references: list[tuple[int, str]], until: list[int],
 
 
 def _links(nodes: Nodes) -> list[int]:
-    """Return the links, with the compiled core only those with a fragment."""
-    return [index for index in hinted(nodes, _compiled_fragments) if nodes.links[index] == index]
-
-
-@lru_cache(maxsize=1)
-def _compiled_fragments(core: Any) -> Any:
-    return core.Hints({"a": {"href": ("#",)}}, {})
+    """Return the links with a fragment."""
+    return [index for index in find_words(nodes, {"href": ("#",)}) if nodes.links[index] == index]
 
 
 def _fragment(page: Page, link: _Element) -> str:
@@ -262,8 +256,8 @@ def _add_sidenotes(page: Page, footnotes: Footnotes) -> None:
     labels = {*footnotes.marks.values(), *footnotes.notes.values()}
     free = (str(number) for number in count(1) if str(number) not in labels)
     ends_of_marks = {nodes.ends[mark] for mark in footnotes.marks}
-    for index in hinted(nodes, _hints):
-        if index < end or nodes.tags[index] is TEXT or not _NAME.search(nodes.elements[index].get("class", "")):
+    for index in find_words(nodes, {"class": _HINTS}):
+        if index < end or not _NAME.search(nodes.elements[index].get("class", "")):
             continue
         if 0 < sum(page.characters[index : nodes.ends[index]]) <= MAX_NOTE_CHARACTERS:
             end = nodes.ends[index]
@@ -271,11 +265,6 @@ def _add_sidenotes(page: Page, footnotes: Footnotes) -> None:
                 footnotes.left_out.add(index)
             elif index not in footnotes.notes:
                 footnotes.sidenotes[index] = next(free)
-
-
-@lru_cache(maxsize=1)
-def _hints(core: Any) -> Any:
-    return core.Hints({}, {"class": _HINTS})
 
 
 def without_label(note: list[Inline]) -> list[Inline]:

@@ -14,7 +14,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Formula, Text, hinted
+from denoise_crawler.core import compiled
+from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, math_of_chtml, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
@@ -126,9 +127,9 @@ def formulas_of(page: Page) -> Formulas:
         >>> formulas_of(Page.parse("", "<p>A <math alttext='x^2'><mi>x</mi></math>")).elements
         {3: Formula(latex='x^2', display=False)}
     """
-    found = Formulas()
+    on_page = Formulas()
     if page.tree is None:
-        return found
+        return on_page
     nodes, used, end = page.nodes, set[object](), 0
     candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)
     blocks: list[int] = []
@@ -143,19 +144,20 @@ def formulas_of(page: Page) -> Formulas:
         element = nodes.elements[index]
         formula = _formula_in(tag, element, used)
         if formula is not None or _is_second_copy(element):
-            found.elements[index] = formula
+            on_page.elements[index] = formula
             end = nodes.ends[index]
     scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
-    found.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
-    return found
+    on_page.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
+    return on_page
 
 
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
     tags, elements = nodes.tags, nodes.elements
+    core = None if nodes.compiled is None else compiled.tree
     return [
         index
-        for index in hinted(nodes, compiled_hints)
+        for index in (range(len(nodes)) if core is None else compiled_hints(core).find(nodes.compiled))
         if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
     ]
 

@@ -169,10 +169,10 @@ def math_of_chtml(container: _Element) -> _Element | None:
 
 
 def _characters(element: _Element, name: str) -> str:
-    found = _CHARACTER.search(element.get("class", ""))
-    if found is None:
+    match = _CHARACTER.search(element.get("class", ""))
+    if match is None:
         return (element.text or "") if name == "utext" else ""
-    letter = chr(min(int(found.group(1), 16), sys.maxunicode))
+    letter = chr(min(int(match.group(1), 16), sys.maxunicode))
     return letter if letter.isprintable() else ""
 
 
@@ -273,11 +273,11 @@ def with_formulas(pieces: list[Inline], *, math_page: bool) -> list[Inline]:
     """
     if not any(isinstance(piece, Text) and _may_hold(piece.text, math_page) for piece in pieces):
         return pieces
-    found: list[Inline] = []
+    parted: list[Inline] = []
     for is_plain, group in groupby(pieces, _is_plain):
         run = list(group)
-        found += _split(run, math_page) if is_plain else run
-    return found
+        parted += _split(run, math_page) if is_plain else run
+    return parted
 
 
 def _may_hold(text: str, math_page: bool) -> bool:

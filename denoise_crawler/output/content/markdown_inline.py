@@ -117,8 +117,8 @@ def _target(link: str) -> str:
     return link if not link or link.startswith("[") else f"({link_destination(link)})"
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found.group().encode())
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match.group().encode())
 
 
 def picture_markup(picture: Picture) -> str:

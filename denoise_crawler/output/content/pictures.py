@@ -45,9 +45,9 @@ def picture_of(page: Page, element: _Element, link: str) -> Picture | None:
     if is_decoration(element):
         return None
     for address in _addresses(element):
-        if address and (found := safe_url(page.absolute(address))):
+        if address and (source := safe_url(page.absolute(address))):
             alternative = collapse_spaces(element.get("alt", ""))
-            return Picture(found, alternative, "" if _file_name(link) == _file_name(found) else link)
+            return Picture(source, alternative, "" if _file_name(link) == _file_name(source) else link)
     return None
 
 
@@ -93,8 +93,8 @@ def _file_name(address: str) -> str:
 
 
 def _size(element: _Element, name: str) -> int | None:
-    found = _NUMBER.fullmatch(element.get(name, "")[:20])
-    return int(found.group(1)) if found else None
+    match = _NUMBER.fullmatch(element.get(name, "")[:20])
+    return int(match.group(1)) if match else None
 
 
 def _addresses(element: _Element) -> Iterator[str]:

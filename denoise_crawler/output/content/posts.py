@@ -32,18 +32,18 @@ def quote_controls(page: Page) -> frozenset[int]:
     """
     nodes = page.nodes
     ends: dict[str, list[int]] = defaultdict(list)
-    found: set[int] = set()
+    controls: set[int] = set()
     for index, tag in enumerate(nodes.tags):
         if tag == "blockquote" and (line := _last_line(nodes, index)) > index:
             text = "".join("".join(nodes.texts[line : nodes.ends[line]]).split())
             if 0 < len(text) <= _MOST_CHARACTERS:
                 ends[text].append(line)
                 if _is_control(nodes, line):
-                    found.add(line)
+                    controls.add(line)
     for lines in ends.values():
         if len(set(lines)) >= _OFTEN:
-            found.update(lines)
-    return frozenset(found)
+            controls.update(lines)
+    return frozenset(controls)
 
 
 def _last_line(nodes: Nodes, quote: int) -> int:
