@@ -165,11 +165,11 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
         told = [names for texts in sources if (names := _distinct(texts))]
         others = [names for names in told if not all(letters(name) in own for name in names)]
         count = Counter(others)
-        agreed = (names for names in others if count[names] > 1 and not {*names} & {*others[0]})
-        if names := first(agreed) or first(others):
-            return "; ".join(names)
-        unnamed = unnamed or first(told)
-    return "; ".join(unnamed) if unnamed else None
+        agreed = [names for names in others if count[names] > 1 and not {*names} & {*others[0]}]
+        if others:
+            return "; ".join([*agreed, *others][0])
+        unnamed = unnamed or next(map("; ".join, told), None)
+    return unnamed
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
