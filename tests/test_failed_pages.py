@@ -81,15 +81,6 @@ def test_a_page_that_cannot_be_rendered_keeps_its_text(monkeypatch: pytest.Monke
     assert tally.failed == 1
 
 
-def test_pages_that_cannot_be_read_any_more_end_the_work_as_they_did() -> None:
-    def pages() -> Any:
-        yield PAGES[0]
-        raise EOFError("the disk is gone")
-
-    with pytest.raises(EOFError, match="the disk is gone"):
-        list(denoise_pages(pages(), method="link_ratio"))
-
-
 def test_a_test_in_which_we_fail_on_a_page_fails_itself() -> None:
     log = "".join(
         f"{PAGES[1][0]} cannot be {what}\n" for what in ("cleaned because of a bug in denoise_crawler; the", "")

@@ -111,14 +111,6 @@ def test_only_pages_that_teach_something_are_parsed_to_be_learned(monkeypatch: p
     assert len(parsed) < 20
 
 
-def test_a_tree_that_forgets_pages_is_the_same_whatever_the_number_of_workers() -> None:
-    alone = list(denoise_pages(interleaved(), method="style_tree", max_pages=3))
-    for workers in (1, 2):
-        assert [
-            found.page for found in cleaned(MethodChoice("style_tree", {"max_pages": 3}), workers=workers)
-        ] == alone
-
-
 def test_options_reach_the_method_in_every_process() -> None:
     options: dict[str, object] = {"threshold": 0.3}
     alone = list(denoise_pages(interleaved(), method="link_ratio", threshold=0.3))
@@ -197,33 +189,6 @@ def pages_called(*names: str) -> list[tuple[str, str | bytes]]:
         (f"https://a.example/{name}", f"<body><p>This is {name}.</p><div><a href=/>menu</a></div>")
         for name in names
     ]
-
-
-@pytest.mark.fails_on_a_page
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_page_that_makes_the_method_raise_is_named_and_has_no_text(
-    odd_site: Callable[[str], str], workers: int
-) -> None:
-    tally = Tally()
-    found = list(
-        clean_pages(
-            lambda: pages_called("one", "raise", "no-site", "two"),
-            "odd_ratio",
-            workers=workers,
-            site=odd_site,
-            tally=tally,
-            render="html",
-        )
-    )
-    assert [one.page.text for one in found] == ["This is one.", "", "This is no-site.", "This is two."]
-    failed = found[1]
-    assert failed.error is not None
-    assert failed.error.startswith("ZeroDivisionError: no such page (odd_method.py, line ")
-    assert failed.page.error == failed.error
-    assert (failed.rendered, failed.page.method, failed.page.warm) == (None, None, False)
-    assert tally.cold == 0
-    assert (tally.failed, tally.examples) == (1, [("https://a.example/raise", failed.error)])
-    assert found[2].page.site == ""
 
 
 @pytest.mark.parametrize("method", ["odd_ratio", "odd_learner"])
@@ -331,13 +296,3 @@ def test_wrong_arguments_raise_at_once() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             clean_pages(interleaved, **wrong)
-
-
-def test_more_metadata_comes_out_of_workers_where_it_is_asked_for() -> None:
-    pages = [("https://a.example/1", "<meta name=keywords content='port,cranes'><p>Two cranes stand on the quay.")]
-    asked = clean_pages(
-        lambda: iter(pages), MethodChoice("link_ratio"), workers=1, writing=Writing(more_metadata=True)
-    )
-    [plain] = clean_pages(lambda: iter(pages), MethodChoice("link_ratio"), workers=1)
-    assert [result.page.tags for result in asked] == [["port", "cranes"]]
-    assert plain.page.tags is None

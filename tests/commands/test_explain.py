@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from scrapy.settings import Settings
 
-from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice
 from denoise_crawler.output.explanation import MAX_BLOCK_CHARACTERS, doubts, explanation
 from denoise_crawler.output.writing import Writing
@@ -68,14 +65,6 @@ def test_a_page_is_explained_only_where_that_is_asked_for() -> None:
     assert explained.explanation == explanation(one, denoiser.judge(one))
     assert denoiser.raw(one).clean_page.explanation is None
     assert json.loads(json.dumps(asdict(explained)))["explanation"][0]["kept"] is False
-
-
-def test_the_setting_asks_for_explanations() -> None:
-    assert not DenoiseSettings.from_settings(Settings()).writing.explain
-    for value in (True, "1", "True"):
-        assert DenoiseSettings.from_settings(Settings({"DENOISE_EXPLAIN": value})).writing.explain
-    with pytest.raises(SettingError, match="DENOISE_EXPLAIN is 'perhaps': set it to True or False"):
-        DenoiseSettings.from_settings(Settings({"DENOISE_EXPLAIN": "perhaps"}))
 
 
 def test_a_feed_carries_explanations(project: Project, server: DemoServer) -> None:
@@ -230,11 +219,6 @@ def test_what_cannot_be_read_is_told_and_the_others_are_explained(folder: Path, 
     assert "blocks kept" in done.stdout
 
 
-def test_wrong_usage_is_exit_code_2(folder: Path) -> None:
-    assert "unknown_one" in denoise(folder, "explain", "one.jsonl", "--method", "unknown_one", code=2).stderr
-    denoise(folder, "explain", code=2)
-
-
 @pytest.mark.parametrize("no_color", [False, True])
 def test_a_terminal_gets_colours_unless_it_wants_none(
     folder: Path, no_color: bool, monkeypatch: pytest.MonkeyPatch
@@ -244,10 +228,3 @@ def test_a_terminal_gets_colours_unless_it_wants_none(
     shown = on_a_terminal(folder, "explain", "one.jsonl", "--only", "kept", stream="stdout", **wish)
     assert b"+   0." in shown
     assert (b"\x1b[32m" in shown) is not no_color
-
-
-def test_clean_explains_in_its_lines(folder: Path) -> None:
-    arguments = ("clean", "one.jsonl", "--workers", "1")
-    assert json.loads(denoise(folder, *arguments).stdout)["explanation"] is None
-    found = json.loads(denoise(folder, *arguments, "--explain").stdout)["explanation"]
-    assert {block["kept"] for block in found} == {True, False}

@@ -176,6 +176,9 @@ WRONG: dict[str, list[Any]] = {
     "SHARED_STORE": [7],
     "SKIP_ITEMS": [7, ["no_such_package.Item"], [f"{__name__}.first_part"]],
     "EXPLAIN": ["perhaps"],
+    "FORM": ["pdf", ["text"]],
+    "MIN_CONFIDENCE": ["high", 80],
+    "LOW_CONFIDENCE": ["skip", 7],
 }
 
 
@@ -197,6 +200,8 @@ def test_what_is_wished_of_the_text_reaches_the_method_as_its_options() -> None:
 def test_a_wish_that_the_method_does_not_know_is_refused_by_the_settings_name() -> None:
     with pytest.raises(SettingError, match="DENOISE_TITLE is 'leave', which link_ratio does not know"):
         read(DENOISE_METHOD="link_ratio", DENOISE_TITLE="leave")
+    with pytest.raises(SettingError, match=r"DENOISE_MIN_CONFIDENCE is 0\.8, but style_tree cannot say how sure"):
+        read(DENOISE_METHOD="style_tree", DENOISE_MIN_CONFIDENCE=0.8)
 
 
 def test_the_message_shows_the_value_and_what_could_be_set() -> None:

@@ -3,10 +3,7 @@
 from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
-from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import SettingError
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import SETTINGS, Project
@@ -60,29 +57,3 @@ def test_the_pipelines_drop_too(crawls: Project) -> None:
     assert crawl(crawls, "drop", "html") == []
     assert crawls.stats["denoise/unsure_dropped"] == 24
     assert crawls.stats["item_dropped_reasons_count/LowConfidenceItem"] == 24
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"DENOISE_MIN_CONFIDENCE": "high"}, "DENOISE_MIN_CONFIDENCE is 'high': set it to a number from 0 to 1"),
-        ({"DENOISE_MIN_CONFIDENCE": 80}, "DENOISE_MIN_CONFIDENCE is 80: set it to a number from 0 to 1"),
-        ({"DENOISE_LOW_CONFIDENCE": "skip"}, "DENOISE_LOW_CONFIDENCE is 'skip': set it to one of mark, drop"),
-        ({"DENOISE_LOW_CONFIDENCE": 7}, "DENOISE_LOW_CONFIDENCE is 7: set it to one of mark"),
-        (
-            {"DENOISE_MIN_CONFIDENCE": 0.8, "DENOISE_METHOD": "style_tree"},
-            "DENOISE_MIN_CONFIDENCE is 0.8, but style_tree cannot say how sure it is",
-        ),
-    ],
-)
-def test_a_wrong_value_gives_one_clear_message(values: dict[str, Any], said: str) -> None:
-    with pytest.raises(SettingError) as error:
-        DenoiseSettings.from_settings(Settings(values))
-    assert said in str(error.value)
-
-
-def test_right_values_reach_the_writer() -> None:
-    read = DenoiseSettings.from_settings(
-        Settings({"DENOISE_MIN_CONFIDENCE": "0.8", "DENOISE_LOW_CONFIDENCE": "drop"})
-    )
-    assert (read.writing.min_confidence, read.writing.low_confidence) == (0.8, "drop")

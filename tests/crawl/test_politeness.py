@@ -25,7 +25,6 @@ from denoise_crawler.crawl.politeness import (
     PoliteSlot,
     parse_retry_after,
 )
-from denoise_crawler.crawl.settings_table import PolitenessSettings
 from tests.polite_crawl import CLOCK, PATIENCE, Crawl, Site, crawl, delays, serving
 
 
@@ -83,12 +82,6 @@ def test_hosts_take_turns_although_one_was_scheduled_first(site: Site, tmp_path:
     )
     assert total < 0.8 * sum(spans)
     done.assert_real_gaps(site, 0.15)
-
-
-def test_many_hosts_finish_with_one_request_in_all(site: Site, tmp_path: Path) -> None:
-    urls = [url for n in range(5) for url in site.pages(f"h{n}.test", 4)]
-    done = crawl(tmp_path, urls, delays(0.1, 0.2, CONCURRENT_REQUESTS=1))
-    done.assert_real_gaps(site, 0.1)
 
 
 def test_crawl_delay_moves_the_range_up(site: Site, tmp_path: Path) -> None:
@@ -176,58 +169,6 @@ def test_one_request_at_a_time_past_the_scheduler(site: Site, tmp_path: Path, lo
 def test_urls_without_host_do_not_wait(tmp_path: Path) -> None:
     urls = [f"data:text/html,{n}" for n in range(4)]
     crawl(tmp_path, urls, delays(2 * PATIENCE, 2 * PATIENCE))
-
-
-def test_ctrl_c_in_a_long_gap_and_resume(site: Site, tmp_path: Path) -> None:
-    urls = site.pages("a.test", 8)
-    site.answers["/page3"] = [(429, {"Retry-After": "86400"})]
-    settings = delays(0.3, 0.4, JOBDIR=str(tmp_path / "job"), DENOISE_RETRY_AFTER_MAX=2 * PATIENCE)
-    first = Crawl(tmp_path, urls, settings)
-    waiting = time.monotonic() + PATIENCE
-    while not site.paths(429) and first.process.poll() is None and time.monotonic() < waiting:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    first.process.send_signal(signal.SIGINT)
-    first.finish()  # would run out of patience in the gap
-    assert first.stats["reason"] == "shutdown", first.log
-    assert 0 < len(first.pages) < 8
-    second = Crawl(tmp_path, urls, settings).finish()
-    assert second.stats["reason"] == "finished", second.log
-    assert sorted(first.pages + second.pages) == urls
-    assert sorted(site.paths()) == [f"a.test/page{n}" for n in range(8)]
-    assert min(first.gaps() + second.gaps()) >= 0.3 - CLOCK
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"DENOISE_DELAY_MIN": 30}, r"DENOISE_DELAY_MIN \(30\) is greater than DENOISE_DELAY_MAX \(20\)"),
-        ({"DENOISE_DELAY_MIN": -1}, "DENOISE_DELAY_MIN is -1: set it to a number"),
-        ({"DENOISE_DELAY_MIN": "fast"}, "DENOISE_DELAY_MIN is 'fast'"),
-        ({"DENOISE_DELAY_MAX": "nan"}, "DENOISE_DELAY_MAX is 'nan'"),
-        ({"DENOISE_DELAY_MAX": float("inf")}, "DENOISE_DELAY_MAX is inf"),
-    ],
-)
-def test_wrong_settings_are_named(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        PolitenessSettings.read(Settings(settings))
-
-
-def test_settings_as_given_on_the_command_line() -> None:
-    polite = PolitenessSettings.read(Settings({"DENOISE_DELAY_MIN": "2", "DENOISE_DELAY_MAX": "4.5"}))
-    assert (polite.delay_min, polite.delay_max) == (2.0, 4.5)
-
-
-def test_wrong_settings_stop_the_crawl(site: Site, tmp_path: Path) -> None:
-    for settings in (delays(3, 2), delays(1, 2, DENOISE_RETRY_AFTER_MAX="-1")):
-        stopped = Crawl(tmp_path, site.pages("a.test", 2), settings).finish()
-        assert stopped.process.returncode == 1
-        assert stopped.log.count("The crawl cannot begin: ") == 1
-    assert (
-        "The crawl cannot begin: DENOISE_RETRY_AFTER_MAX is '-1': set it to a number of seconds, 0 or more"
-        in stopped.log
-    )
-    assert site.arrivals == []
 
 
 TEMPLATE = {"ROBOTSTXT_OBEY": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "DOWNLOAD_DELAY": 1}
@@ -580,8 +521,10 @@ def test_the_text_add_on_alone_changes_no_crawl(site: Site, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"DENOISE_DELAY_MIN": 30}, "DENOISE_DELAY_MIN (30) is greater than DENOISE_DELAY_MAX (20)"),
+        ({"DENOISE_DELAY_MAX": "nan"}, "DENOISE_DELAY_MAX is 'nan'"),
+        ({"DENOISE_RETRY_AFTER_MAX": "-1"}, "DENOISE_RETRY_AFTER_MAX is '-1': set it to a number of seconds"),
         ({"DENOISE_CRAWL_DELAY_MAX": "long"}, "DENOISE_CRAWL_DELAY_MAX is 'long': set it to a number of seconds"),
-        ({"DENOISE_CRAWL_DELAY_MAX": -1}, "DENOISE_CRAWL_DELAY_MAX is -1"),
         ({"DOWNLOAD_SLOTS": {"a.test": {"delay": -2}}}, "DOWNLOAD_SLOTS['a.test']['delay'] is -2"),
     ],
 )

@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +41,6 @@ class SmallProject:
         assert code == 0, log.read_text()
         assert "ERROR" not in log.read_text(), log.read_text()
         return [json.loads(line) for line in (self.folder / "items.jsonl").read_text("utf-8").splitlines()]
-
-    def files(self) -> dict[str, str]:
-        """Return the files that a pipeline has stored, with the digests of what is in them."""
-        stored = self.folder / "files"
-        found = sorted(path for path in stored.rglob("*") if path.is_file())
-        return {str(path.relative_to(stored)): sha256(path.read_bytes()).hexdigest() for path in found}
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return what a query finds in the project's own database."""
@@ -105,33 +98,6 @@ def test_item_loaders_and_a_pipeline_of_sqlalchemy_have_the_same_items_and_rows(
     assert bare(project.crawl("books", served)) == bare(expected)
     assert project.rows(query) == without.rows(query)
     assert_texts_are_those_of_the_pages(dict(project.rows("SELECT url, text FROM book")))
-
-
-def test_items_of_sqlalchemy_come_out_and_are_stored_with_text_where_they_have_a_column_for_it(
-    served: Served, tmp_path: Path
-) -> None:
-    without, project = both("rows", tmp_path)
-    expected = without.crawl("books", served)
-    items = project.crawl("books", served)
-    for number, query in (
-        (BOOKS, "SELECT url, title, price FROM book ORDER BY 1, 2"),
-        (2 * BOOKS, "SELECT book_url, name, value FROM detail ORDER BY 1, 2"),
-    ):
-        assert len(without.rows(query)) == number
-        assert project.rows(query) == without.rows(query)
-    assert bare([{**item, "id": 0} for item in items]) == bare([{**item, "id": 0} for item in expected])
-    assert_texts_are_those_of_the_pages(dict(project.rows("SELECT url, text FROM book")))
-
-
-def test_a_crawl_spider_has_the_same_pictures_and_thumbnails(served: Served, tmp_path: Path) -> None:
-    without, project = both("pictures", tmp_path)
-    expected = without.crawl("pictures", served)
-    assert len(expected) == BOOKS
-    assert len(without.files()) == 2 * 2 * BOOKS
-    items = project.crawl("pictures", served)
-    assert bare(items) == bare(expected)
-    assert project.files() == without.files()
-    assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
 
 
 def test_page_objects_of_scrapy_poet_have_the_same_items(served: Served, tmp_path: Path) -> None:

@@ -285,16 +285,6 @@ def test_in_a_crawl_our_own_text_is_counted_and_told(crawls: Project) -> None:
     assert crawls.log.count("trafilatura wrote nothing of http") == 1
 
 
-def test_a_crawl_without_the_library_stops_at_the_start(crawls: Project) -> None:
-    settings = (crawls.folder / "project_settings.py").read_text()
-    crawls.write("project_settings.py", f"import sys\nsys.modules['resiliparse'] = None\n{settings}")
-    process = crawls.start("articles", "-s", "DENOISE_EXTRACTOR=resiliparse")
-    process.wait(timeout=120)
-    log = (crawls.folder / "crawl.log").read_text()
-    assert "pip install 'denoise-crawler[resiliparse]'" in log
-    assert "Crawled" not in log
-
-
 def test_the_clean_command_takes_an_extractor(tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     folder.mkdir()

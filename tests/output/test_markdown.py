@@ -3,11 +3,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy.settings import Settings
 
-from denoise_crawler import denoise_pages
-from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
@@ -156,18 +152,3 @@ def test_a_reader_shows_the_words_of_real_pages(corpus: Path) -> None:
         )
         if number == 40:
             break
-
-
-def test_clean_pages_are_in_markdown_where_that_is_wanted() -> None:
-    [page] = denoise_pages(
-        [(URL, "<h1>T</h1><p>one <b>two</b>")], method="link_ratio", writing=Writing(form="markdown")
-    )
-    assert (page.text, page.noise_ratio) == ("# T\n\none **two**", 0.0)
-
-
-def test_the_setting_says_the_form_and_a_wrong_one_is_told() -> None:
-    assert DenoiseSettings.from_settings(Settings()).writing.form == "text"
-    assert DenoiseSettings.from_settings(Settings({"DENOISE_FORM": "markdown"})).writing.form == "markdown"
-    for wrong in ("pdf", ["text"]):
-        with pytest.raises(SettingError, match=r"DENOISE_FORM is .*text, markdown, html, blocks"):
-            DenoiseSettings.from_settings(Settings({"DENOISE_FORM": wrong}))

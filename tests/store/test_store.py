@@ -285,12 +285,6 @@ def decoded(data: bytes) -> set[int]:
     return {int(number) for number in data.split()}
 
 
-def test_nothing_is_known_of_a_new_site(path: Path) -> None:
-    with opened(path) as store:
-        assert store.site("a.example", KEY) == SiteState(0, ready=False)
-        assert store.knowledge("a.example", KEY) == []
-
-
 def test_knowledge_and_state_outlast_the_run_each_method_for_itself(path: Path) -> None:
     with opened(path) as store:
         store.save_state("a.example", KEY, SiteState(20, ready=True))

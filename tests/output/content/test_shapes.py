@@ -67,18 +67,6 @@ def test_notes_that_line_breaks_part_are_notes_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
-        ("<div role=heading aria-level=3>In spring</div><p>x", "### In spring\n\nx"),
-        ("<p role=heading>In spring</p><p>x", "## In spring\n\nx"),
-        ("<p>Not <span role=heading>a heading</span> here", "Not a heading here"),
-    ],
-)
-def test_a_heading_by_its_role_is_one(html: str, markdown: str) -> None:
-    assert written(html) == markdown
-
-
-@pytest.mark.parametrize(
-    ("html", "markdown"),
-    [
         (
             "<p>a<figure><div><noscript><img src=b.jpg></noscript></div></figure>",
             "a\n\n![](https://example.com/d/b.jpg)",
