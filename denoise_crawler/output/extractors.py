@@ -100,12 +100,6 @@ def check(name: str | None, options: Options) -> None:
         raise ExtractorOptionsError(f"with these options {name} gives {type(text).__name__}, not text")
 
 
-def raw_page_extractor(name: str, options: Options) -> Callable[[str, str], str]:
-    """Return a function from (HTML, URL) to the text that the library extracts from the page as it is."""
-    write = _load_library(name, find_library(name), options)
-    return lambda html, url: str(write(html, url) or "").strip()
-
-
 def find_library(name: str) -> Library:
     """Return the extractor ``name``; raise :class:`ExtractorError` if there is none."""
     if name not in EXTRACTORS:
