@@ -279,17 +279,17 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
     return PageColumns(page, (*choice.of_page, reader_aids, declared_article, formulas_of, metadata_of, *more))
 
 
-def _render_html(page: Page, judgement: Judgement | None) -> str:
+def _render_html(page: Page, judgement: Judgement | None, _: str = "") -> str:
     return _as_document(page, clean_html(page, judgement.noise if judgement else None))
 
 
-def _render_painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:
+def _render_painted(page: Page, judgement: Judgement | None, method: str = "", *, remote: bool = False) -> str:
     from denoise_crawler.output.painted import painted_html
 
-    return painted_html(page, judgement or Judgement.all_kept(page.nodes), remote=remote)
+    return painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method, remote=remote)
 
 
-def _render_annotated(page: Page, _: Judgement | None) -> str:
+def _render_annotated(page: Page, _: Judgement | None, __: str = "") -> str:
     from denoise_crawler.output.painted import annotated_html
 
     return _as_document(page, annotated_html(page))
@@ -301,8 +301,8 @@ def _as_document(page: Page, markup: str) -> str:
     return "<!DOCTYPE html>\n" + markup.replace("<html>", f"<html>{head}", 1)
 
 
-# The judgement is None for a page that was not judged; then all of it is kept.
-RENDERINGS: dict[str, Callable[[Page, Judgement | None], str]] = {
+# Of a page, its judgement, and the name of the method. Without a judgement (None) all of the page is kept.
+RENDERINGS: dict[str, Callable[..., str]] = {
     "html": _render_html,
     "painted": _render_painted,
     "painted-remote": partial(_render_painted, remote=True),

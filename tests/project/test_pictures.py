@@ -1,6 +1,5 @@
 """The pictures in README and docs, and the docs as a site. ``DENOISE_WRITE_DOCS=1`` takes the pictures anew."""
 
-import os
 import re
 from base64 import b64encode
 from importlib.resources import files
@@ -8,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageColor
 
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.output.painted import painted_html
+from denoise_crawler.output.painted import PAINT, painted_html
+from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from examples.demo_site.articles import article_path, articles, load_json
 from examples.demo_site.pages import article_page
 from examples.demo_site.replies import respond
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, photograph_for_docs
 from tests.conftest import ROOT
 from tests.programs import run_python
+from tests.scrapy_process import denoise_here
 
 BASE, SITE = "https://ledger.example", "ledger.example"
 WINDOW = {"width": 1280, "height": 860}
@@ -42,19 +44,15 @@ def _inlined(html: str) -> str:
 
 @pytest.fixture(scope="module")
 def cleaned() -> Cleaned:
-    denoiser = Denoiser("fusion")
+    return cleaned_by("fusion")
+
+
+def cleaned_by(method: str) -> Cleaned:
+    denoiser = Denoiser(method)
     pages = [Page.parse(at, html) for at, html in stories()]
     for page in pages:
         denoiser.learn(page)
     return denoiser.clean(pages[SHOWN])
-
-
-def take(page: Any, name: str) -> None:
-    picture = page.screenshot()
-    if folder := os.environ.get("DENOISE_SCREENSHOTS"):
-        Path(folder, f"{name}.png").write_bytes(picture)
-    if os.environ.get("DENOISE_WRITE_DOCS"):
-        (ROOT / "docs" / f"{name}.png").write_bytes(picture)
 
 
 def test_the_picture_of_the_readme_keeps_no_line_of_noise(cleaned: Cleaned, browser: Any, tmp_path: Path) -> None:
@@ -65,7 +63,54 @@ def test_the_picture_of_the_readme_keeps_no_line_of_noise(cleaned: Cleaned, brow
     file = tmp_path / "painted.html"
     file.write_text(painted_html(cleaned.page, cleaned.judgement, method="fusion"), "utf-8")
     with opened(browser, file.as_uri(), WINDOW) as page:
-        take(page, "painted-by-fusion")
+        photograph_for_docs(page, "painted-by-fusion")
+
+
+def test_the_picture_of_a_painted_page_names_the_method_that_judged(browser: Any, tmp_path: Path) -> None:
+    judged = cleaned_by("style_tree")
+    file = tmp_path / "painted.html"
+    file.write_text(RENDERINGS["painted"](judged.page, judged.judgement, judged.clean_page.method), "utf-8")
+    with opened(browser, file.as_uri(), WINDOW) as page:
+        assert page.inner_text("#denoise-legend summary") == "style_tree"
+        photograph_for_docs(page, "painted-page")
+
+
+@pytest.mark.parametrize("name", ["painted-page", "painted-by-fusion"])
+def test_a_picture_of_a_painted_page_in_the_docs_has_the_colours_of_the_painter(name: str) -> None:
+    picture = Image.open(ROOT / "docs" / f"{name}.png").convert("RGB")
+    shown = {colour for _, colour in picture.getcolors(1 << 24)}
+    lines = set(re.findall(r"--denoise-(?:line|back):(#[0-9a-f]{6})", PAINT))
+    assert len(lines) == 3
+    assert {ImageColor.getrgb(line) for line in lines} <= shown
+
+
+def test_two_small_pages_become_a_style_tree_with_its_numbers(browser: Any, tmp_path: Path) -> None:
+    menu, foot = '<div class="menu"><a href="/">Home</a></div>', '<div class="foot">© The Ledger</div>'
+    mains = {
+        "a": "<h1>Ferry treaty</h1><p>The strait opens again.",
+        "b": '<h1>Night train</h1><img class="wide" src="/train.jpg"><p>It runs three times a week.',
+    }
+    for name, main in mains.items():
+        html = f'<title>Page {name.upper()}</title>{menu}<div class="main">{main}</div>{foot}'
+        (tmp_path / f"{name}.html").write_text(html, "utf-8")
+    drawn = tmp_path / "both.html"
+    assert denoise_here("tree", "--pages", tmp_path / "a.html", tmp_path / "b.html", "-O", drawn) == 0
+    with opened(browser, drawn.as_uri(), {"width": 1400, "height": 860}) as page:
+        assert faults(page) == []
+        *alone, both = page.locator(".drawing").all()
+        assert [one.locator("h2").inner_text() for one in alone] == ["Page A", "Page B"]
+        assert "CompImp" not in alone[0].inner_text()
+        main = both.locator(".node.kept", has_text="div.main").inner_text()
+        assert main.splitlines() == [
+            "div.main",
+            "2 pages · CompImp 0.93",
+            "(1 − 0.9²)·1.00 + 0.9²·(1/2·0.93 + 1/2·0.90)",
+        ]
+        assert (
+            both.locator(".node.noise", has_text="div.menu").inner_text().splitlines()[1]
+            == "2 pages · CompImp 0.00"
+        )
+        photograph_for_docs(page, "two-pages")
 
 
 def test_the_pictures_of_the_report_are_of_the_same_pages(browser: Any, tmp_path: Path) -> None:
@@ -86,7 +131,7 @@ def test_the_pictures_of_the_report_are_of_the_same_pages(browser: Any, tmp_path
                 page.fill("#query", "ferry treaty ends")
                 page.keyboard.press("Enter")
             assert faults(page) == []
-            take(page, name)
+            photograph_for_docs(page, name)
 
 
 PAGES = [page.stem for page in sorted((ROOT / "docs").glob("*.md"))]
