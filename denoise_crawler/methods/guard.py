@@ -92,7 +92,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _unexplained(page: Page, hidden: Bits) -> Bits:
-    """Tell which nodes are hidden in much text for no reason that is known.
+    """Return which nodes are hidden in much text for no reason that is known.
 
     Reasons are that the text begins as the page tells, in words that it does not show, that a script moves it to
     its place, and that it opens.

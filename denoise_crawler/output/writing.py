@@ -17,7 +17,7 @@ from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.output.extractors import ACTIONS, MARK, check_low_confidence
+from denoise_crawler.output.extractors import ACTIONS, MARK
 from denoise_crawler.output.options import (
     DICT,
     FLAG,
@@ -168,11 +168,11 @@ class Writing(OptionTable):
         return self.form != "text" or self.extractor is not None or data
 
     def check(self) -> None:
-        """Raise ExtractorError, LowConfidenceError or ValueError if what is asked for cannot be done."""
+        """Raise ExtractorError, SettingError or ValueError if what is asked for cannot be done."""
         if self.part < 1:
             raise ValueError(f"part is {self.part}: parts of a text begin with 1")
         extractors.check(self.extractor, self.extractor_options)
-        check_low_confidence(self.min_confidence, self.low_confidence)
+        self.check_values()
 
 
 @dataclass(eq=False)

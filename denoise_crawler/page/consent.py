@@ -38,7 +38,7 @@ _WORK_TEXTS = ("articleBody", "recipeInstructions", "reviewBody")
 
 
 def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], SelfDescription]) -> bool:
-    """Tell whether a page shows nothing but a dialog that asks for consent.
+    """Return True if a page shows nothing but a dialog that asks for consent.
 
     Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
@@ -57,7 +57,7 @@ def _declares_work(said: SelfDescription) -> bool:
 
 
 def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
-    """Tell whether the elements of consent platforms hold nearly all text, and all headings."""
+    """Return True if the elements of consent platforms hold nearly all text, and all headings."""
     names: Any = _NEAR_BODY(root)
     if _NAMED.search(" ".join(names)) is None:
         return False
