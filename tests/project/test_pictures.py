@@ -103,7 +103,8 @@ def bars() -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {52 + 28 * len(rows)}" '
         'font-family="sans-serif" font-size="14"><style>svg{background:#fff}text{fill:#18212b}</style>'
-        '<text x="10" y="24" font-weight="bold">Lines of noise left in 10,000: 634 pages of 29 blogs and documentations</text>'
+        '<text x="10" y="24" font-weight="bold">'
+        "Lines of noise left in 10,000: 634 pages of 29 blogs and documentations</text>"
         f"{''.join(drawn)}</svg>\n"
     )
 
