@@ -1,7 +1,9 @@
 """The pictures in README and docs, and the docs as a site. ``DENOISE_WRITE_DOCS=1`` takes the pictures anew."""
 
+import os
 import re
 from base64 import b64encode
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,12 +49,71 @@ def cleaned() -> Cleaned:
     return cleaned_by("fusion")
 
 
-def cleaned_by(method: str) -> Cleaned:
+def cleaned_by(method: str, shown: int = SHOWN) -> Cleaned:
     denoiser = Denoiser(method)
     pages = [Page.parse(at, html) for at, html in stories()]
     for page in pages:
         denoiser.learn(page)
-    return denoiser.clean(pages[SHOWN])
+    return denoiser.clean(pages[shown])
+
+
+HERO = """<!DOCTYPE html><meta charset=utf-8><title>Before and after</title><style>
+body{margin:0;display:grid;grid-template-columns:660px 1fr;gap:20px;padding:16px;font:17px/1.5 sans-serif}
+h1{font-size:17px;margin:0 0 8px;color:#4d5a67}
+div{height:560px;overflow:hidden;border:1px solid #c5ced7;border-radius:6px}
+iframe{border:0;width:1000px;height:900px;transform:scale(.66);transform-origin:0 0}
+pre{margin:0;padding:14px 18px;white-space:pre-wrap;font:inherit;color:#10203a}
+</style>
+<section><h1>The page, its noise faded</h1><div><iframe sandbox srcdoc="%s"></iframe></div></section>
+<section><h1>The text of its item</h1><div><pre>%s</pre></div></section>"""
+HIDDEN = "<style>#cookie-banner,figure,#denoise-legend{display:none!important}</style></head>"
+
+
+def test_the_readme_begins_with_a_page_and_its_text(browser: Any, tmp_path: Path) -> None:
+    without_picture = next(number for number, (_, html) in enumerate(stories()) if "<figure" not in html)
+    cleaned = cleaned_by("fusion", without_picture)
+    assert cleaned.judgement is not None
+    painted = painted_html(cleaned.page, cleaned.judgement).replace("</head>", HIDDEN, 1)
+    file = tmp_path / "hero.html"
+    file.write_text(HERO % (escape(painted), escape(cleaned.clean_page.text.replace("\n", "\n\n"))), "utf-8")
+    with opened(browser, file.as_uri(), {"width": 1280, "height": 632}) as page:
+        assert cleaned.clean_page.title in page.inner_text("pre")
+        photograph_for_docs(page, "before-after")
+
+
+def bars() -> str:
+    """Return the bars of the README, of the lines of noise left in the table of ``docs/figures.md``."""
+    table = (ROOT / "docs" / "figures.md").read_text("utf-8").partition("| noise left |")[2].partition("\n\n")[0]
+    left = {
+        name: float(share) for name, share in re.findall(r"^\| ([^|]+) \|.* ([\d.]+) % \|$", table, re.MULTILINE)
+    }
+    rows = {
+        "denoise_crawler, site known": left["all"],
+        "denoise_crawler, one page": left["none"],
+        "readability": left["readability"],
+        "trafilatura": left["trafilatura, which sees one page"],
+    }
+    longest, drawn = max(rows.values()), []
+    for row, (name, share) in enumerate(rows.items()):
+        y, width, colour = 44 + 28 * row, max(2, round(430 * share / longest)), "#2a5db0" if row < 2 else "#9aa3ab"
+        drawn.append(
+            f'<text x="212" y="{y + 14}" text-anchor="end">{name}</text><rect x="220" y="{y}" width="{width}" '
+            f'height="18" fill="{colour}"/><text x="{228 + width}" y="{y + 14}">{100 * share:.0f}</text>'
+        )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {52 + 28 * len(rows)}" '
+        'font-family="sans-serif" font-size="14"><style>svg{background:#fff}text{fill:#18212b}</style>'
+        '<text x="10" y="24" font-weight="bold">'
+        "Lines of noise left in 10,000: 634 pages of 29 blogs and documentations</text>"
+        f"{''.join(drawn)}</svg>\n"
+    )
+
+
+def test_the_bars_of_the_readme_are_the_figures() -> None:
+    file = ROOT / "docs" / "noise-left.svg"
+    if os.environ.get("DENOISE_WRITE_DOCS"):
+        file.write_text(bars(), "utf-8")
+    assert file.read_text("utf-8") == bars()
 
 
 def test_the_picture_of_the_readme_keeps_no_line_of_noise(cleaned: Cleaned, browser: Any, tmp_path: Path) -> None:
