@@ -210,7 +210,7 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResul
     rendered = failure = None
     if render is not None:
         try:
-            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement)
+            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement, cleaned.clean_page.method)
         except Exception as error:
             failure = PageFailure.of(cleaned.page.url, RENDERED, error)
     return BatchResult(

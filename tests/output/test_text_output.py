@@ -15,7 +15,7 @@ from denoise_crawler import Writing, core, denoise_pages
 from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import LowConfidenceError
+from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation import tokens
 from denoise_crawler.methods import METHODS, Judgement, Method, MethodChoice
 from denoise_crawler.methods.base import inherit
@@ -402,11 +402,11 @@ def test_dropped_pages_do_not_come_out_and_a_batch_counts_them() -> None:
 @pytest.mark.parametrize(
     ("minimum", "action", "said"),
     [
-        (1.5, "mark", "the least confidence is 1.5"),
-        (float("nan"), "mark", "the least confidence is nan"),
-        (0.5, "marks", "'marks' is not known: it can be mark, drop"),
+        (1.5, "mark", "DENOISE_MIN_CONFIDENCE is 1.5: set it to a number from 0 to 1"),
+        (float("nan"), "mark", "DENOISE_MIN_CONFIDENCE is nan"),
+        (0.5, "marks", "DENOISE_LOW_CONFIDENCE is 'marks': set it to one of mark, drop"),
     ],
 )
 def test_wrong_values_are_refused_at_once(minimum: float, action: str, said: str) -> None:
-    with pytest.raises(LowConfidenceError, match=said):
+    with pytest.raises(SettingError, match=said):
         denoise_pages([], writing=unsure(action, minimum))
