@@ -166,6 +166,10 @@ class CrawlDenoiser:
     # --- the crawl begins and ends
 
     def _on_spider_opened(self) -> None:
+        polite = getattr(self._crawler.engine.downloader, "polite", None)
+        if polite is not None and polite.delay_max >= 1:
+            quota = self.settings.warmup_pages if self.settings.choice.learns else 0
+            self.report.pace(polite.delay_min, polite.delay_max, quota)
         with self.report.isolate_step("load the method"):
             self.sites.start()
         with self.report.isolate_step("learn the pages that an earlier run left"):
@@ -179,7 +183,7 @@ class CrawlDenoiser:
         with self.report.isolate_step("save what is known of the sites"):
             self.sites.save_all()
         with self.report.isolate_step("look for what still waits"):
-            logger.info(self.report.summary())
+            self.report.log_summary()
             if left := self.waiting.count():
                 logger.info("%d items wait in %s for the next run", left, self.settings.store)
         with self.report.isolate_step("find out whether the feeds were written"):

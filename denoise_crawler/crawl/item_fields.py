@@ -50,6 +50,7 @@ class ItemWriter:
 
     def __init__(self, settings: DenoiseSettings, report: CrawlReport) -> None:
         self._report, self._by_record = report, settings.by_record
+        self._asked: set[str] = set()  # the fields that a class lacked
         self._html_field, self._url_field = settings.html_field, settings.url_field
         self._part_field = settings.part_field
         self._targets = {"text": settings.text_field, **settings.extra_fields}
@@ -171,25 +172,18 @@ class ItemWriter:
 
     def _report_refusal(self, item: Any, source: str, target: str, error: Exception) -> None:
         setting = "DENOISE_TEXT_FIELD" if source == "text" else "DENOISE_EXTRA_FIELDS"
-        known = target in ItemAdapter(item).field_names()
-        message = (
-            "%s items do not take the clean %s in their field %r (%s): change the class, or name another field in "
-            "%s. Their items go on without it."
-            if known
-            else "%s items have no field %r for the clean %s (%s): add it to the class, or name another field in "
-            "%s. Their items go on without it."
-        )
-        named = (source, target) if known else (target, source)
-        self._report.once(
-            "refusal",
-            message,
-            type(item).__qualname__,
-            *named,
-            " ".join(str(error).split()),
-            setting,
-            level=logging.ERROR if known else logging.WARNING,  # a class may lack the field on purpose
-            key=class_path(type(item)),
-        )
+        name, rest = type(item).__qualname__, f"name another field in {setting}. Its items go on without it."
+        if target in ItemAdapter(item).field_names():
+            message = (
+                f"%s items do not take the clean {source} in their field %r (%s): change the class, or {rest}"
+            )
+            values, level = (name, target, " ".join(str(error).split())), logging.ERROR
+        else:  # on purpose, maybe, so one class is enough to ask
+            add = f"{target} = scrapy.Field()" if isinstance(item, Item) else f'{target}: str = ""'
+            message = f"%s items have no field %r for the clean {source}: add it to the class (%s), or {rest}"
+            values, level = (name, target, add), logging.DEBUG if target in self._asked else logging.WARNING
+            self._asked.add(target)
+        self._report.once("refusal", message, *values, level=level, key=class_path(type(item)))
 
 
 def _copy(item: Any) -> Any:

@@ -133,6 +133,15 @@ class Addon:
                 spider.__qualname__,
                 scrapy.__version__,
             )
+        known = crawler.settings.getwithbase("FEED_EXPORTERS")
+        for uri, feed in crawler.settings.getdict("FEEDS").items():
+            if (name := feed.get("format")) and name not in known:
+                logger.warning(
+                    "Scrapy cannot write %s, the format of %s in FEEDS, so there is no feed: write jsonl, which "
+                    "DuckDB and pandas turn into others, or name an exporter in FEED_EXPORTERS, as of "
+                    "scrapy-contrib-bigexporters",
+                    *(name, uri),
+                )
         return cls()
 
     def update_settings(self, settings: BaseSettings) -> None:

@@ -17,13 +17,14 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_ATTRIBUTES, MAX_ELEMENTS, MAX_HTML_BYTES, MAX_TEXT_BYTES
-from denoise_crawler.page.text import printable
+from denoise_crawler.page.text import counted, printable
 
 logger = logging.getLogger(__name__)
 
 _PREFIX = "denoise/"
 _MAX_KEYS = 1_000  # of one message
 SKIPPED = ("consent", "empty", "frameset", "too_large")
+_RENDERING = "denoise_crawler.contrib.rendering.Rendering"
 _WHY_SKIPPED = {
     "consent": "it shows nothing but a dialog that asks for consent; send a cookie of a session that accepted it",
     "too_large": f"it has more than {MAX_HTML_BYTES:,} bytes of HTML, {MAX_TEXT_BYTES:,} bytes of text, "
@@ -127,6 +128,21 @@ class CrawlReport:
             self.first("extractor_fallbacks", message, writing.extractor, url)
         self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
+    def pace(self, shortest: float, longest: float, quota: int) -> None:
+        """Log how long a polite crawl takes to know a site, or a silent crawl looks as if it hung.
+
+        Args:
+            shortest: The seconds between two pages of a host, at least.
+            longest: The same, at most.
+            quota: How many pages make a site known; 0 if none wait for that.
+        """
+        line = f"{shortest:g} to {longest:g} s between two pages of a host (DENOISE_DELAY_MIN, DENOISE_DELAY_MAX)"
+        if quota:
+            seconds = quota * (shortest + longest) / 2
+            time = f"{seconds / 60:.0f} minutes" if seconds > 100 else f"{seconds:.0f} s"
+            line += f"; {quota} pages until a new site is known: about {time}, while its items wait"
+        logger.info(line)
+
     # --- failures: the crawl goes on
 
     def store_failed(self, path: Path, error: Exception) -> None:
@@ -164,10 +180,14 @@ class CrawlReport:
 
     # --- the end
 
-    def summary(self) -> str:
-        """Return one line for people that says what happened to the items of the crawl."""
+    def log_summary(self) -> None:
+        """Log one line for people that says what happened to the items; a warning if none has a text."""
+        in_vain = self.of("items") and not self.of("with_text")
+        logger.log(logging.WARNING if in_vain else logging.INFO, self._summary())
+
+    def _summary(self) -> str:
         items = self.of("items")
-        line = f"{items:,} {'item' if items == 1 else 'items'}, {self.of('with_text'):,} with text"
+        line = f"{counted(items, 'item')}, {self.of('with_text'):,} with text"
         if before := self.of("characters_before"):
             line += f", {noise_ratio(before, self.of('characters_after')):.0%} noise removed"
         others = {
@@ -181,9 +201,12 @@ class CrawlReport:
             "were dropped, as their text was not sure enough": self.of("unsure_dropped"),
         }
         parts = [line, *(f"{number:,} {what}" for what, number in others.items() if number)]
+        if scripts := self._crawler.stats.get_value("denoise/script_pages"):
+            need = "needs" if scripts == 1 else "need"
+            parts.append(f"{counted(scripts, 'page')} {need} a browser (add {_RENDERING} to ADDONS)")
         uncleaned = self.of("dropped") or self.of("raw")
         if early := self.of("sites_overdue") + (0 if uncleaned else self.of("sites_short")):
-            parts.append(f"{early:,} {'site' if early == 1 else 'sites'} went on before enough was known")
+            parts.append(f"{counted(early, 'site')} went on before enough was known")
         return "; ".join(parts)
 
 

@@ -209,14 +209,17 @@ def test_an_item_without_a_place_for_the_text_stays_as_it_is_and_its_class_is_to
     assert "DENOISE_TEXT_FIELD" in record.getMessage()
 
 
-def test_each_class_without_a_place_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_each_class_without_a_place_is_told_of_and_the_first_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, "denoise_crawler")
     filling = filler()
     for item in (NoText(), FrozenNoText(), NoText(), NoTextModel()):
         assert not filling.fill(item, PAGE).has_text
-    assert [record.getMessage().split()[0] for record in caplog.records] == [
-        "NoText",
-        "FrozenNoText",
-        "NoTextModel",
+    assert [(record.levelname, record.getMessage().split()[0]) for record in caplog.records] == [
+        ("WARNING", "NoText"),
+        ("DEBUG", "FrozenNoText"),
+        ("DEBUG", "NoTextModel"),
     ]
 
 
@@ -421,6 +424,17 @@ def test_a_class_that_does_not_take_the_text_is_told_of_once_and_its_items_go_on
     assert why in message
     assert "another field in DENOISE_TEXT_FIELD" in message
     assert "\n" not in message
+
+
+def test_a_class_without_a_field_for_the_text_is_told_how_to_get_one(caplog: pytest.LogCaptureFixture) -> None:
+    class Story(scrapy.Item):
+        url = scrapy.Field()
+
+    assert not filler().can_fill(Story(url="https://a.example/"))
+    assert "(text = scrapy.Field()), or name another field in DENOISE_TEXT_FIELD" in caplog.text
+    caplog.clear()
+    filler().fill(NoText(), PAGE)
+    assert '(text: str = ""), or name another field in DENOISE_TEXT_FIELD' in caplog.text
 
 
 # --- lists

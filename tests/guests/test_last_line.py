@@ -17,12 +17,20 @@ YIELDS = """
             item["html"] = response.text
         yield item
 """
-LAST = "denoise_crawler.crawl.crawl_denoiser] INFO: "
+POLITE = """
+ADDONS["denoise_crawler.Politeness"] = 310
+DENOISE_DELAY_MIN, DENOISE_DELAY_MAX, DENOISE_WARMUP_PAGES = 0, 1, 500
+"""
+LAST = "denoise_crawler.crawl.report] INFO: "
 
 
 def answer(path: str) -> Answer:
     if path.startswith("/json/"):
         return Answer(200, {"Content-Type": "application/json"}, b"{}")
+    if path.startswith("/app/"):
+        return Answer(
+            200, {"Content-Type": "text/html"}, b"<title>App</title><div id=app></div><script src=a.js></script>"
+        )
     return Answer(200, {"Content-Type": "text/html"}, b"") if path.startswith("/empty/") else page(path)
 
 
@@ -106,6 +114,32 @@ def test_items_without_text_are_told_by_what_they_lack(served: Served, tmp_path:
         f"6 items, 1 with text, {removed(crawl)}; 1 had no page; 2 were of pages with nothing to read; "
         "1 have no field for the text; 1 lack their part of the page; 1 site went on before enough was known"
     )
+
+
+def test_pages_that_scripts_build_are_a_warning_that_names_what_renders_them(
+    served: Served, tmp_path: Path
+) -> None:
+    crawl = guest(tmp_path, ADDON)
+    crawl.run([f"{served.url}/app/page/{number}" for number in range(8)])
+    [line] = [line for line in crawl.log.splitlines() if "8 items, 0 with text" in line]
+    assert "WARNING" in line
+    assert "8 pages need a browser (add denoise_crawler.contrib.rendering.Rendering to ADDONS)" in line
+
+
+def test_a_polite_crawl_tells_at_its_start_how_long_it_is_silent(served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, ADDON, POLITE)
+    crawl.run([f"{served.url}/page/1"])
+    [line] = [line for line in crawl.log.splitlines() if "s between two pages of a host" in line]
+    assert line.endswith(
+        "0 to 1 s between two pages of a host (DENOISE_DELAY_MIN, DENOISE_DELAY_MAX); "
+        "500 pages until a new site is known: about 4 minutes, while its items wait"
+    )
+
+
+def test_a_feed_that_scrapy_cannot_write_is_named_with_what_leads_on(served: Served, tmp_path: Path) -> None:
+    crawl = guest(tmp_path, ADDON, 'FEEDS = {"pages.parquet": {"format": "parquet"}}\n')
+    crawl.run([f"{served.url}/page/1"], feed=None)
+    assert "Scrapy cannot write parquet, the format of pages.parquet in FEEDS, so there is no feed" in crawl.log
 
 
 def test_one_item_is_no_items(served: Served, tmp_path: Path) -> None:
