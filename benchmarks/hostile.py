@@ -15,7 +15,7 @@ from benchmarks.bench import options, say, table, write_figures
 from denoise_crawler.evaluation import corpus_folder
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
-from tests.fuzz.costs import METHODS, MOST_BYTES, MOST_SECONDS, Cost, measure
+from tests.fuzz.costs import FORM, METHODS, MOST_BYTES, MOST_SECONDS, Cost, measure
 from tests.fuzz.hostile import ARCHIVES, HOSTILE
 
 
@@ -49,13 +49,13 @@ def tables(costs: list[Cost]) -> str:
     if pages:
         bounds = f"bounds {MOST_SECONDS:g} s and {MOST_BYTES / 1e6:,.0f} MB for {' and '.join(METHODS)}"
         parts.append(f"Pages: CPU seconds and memory added; {bounds}")
-        columns = {**{name: name for name in METHODS}, "all": "all methods and outputs"}
+        columns = {**{name: name for name in (*METHODS, FORM)}, "all": "all methods and outputs"}
         measured = {what: head for what, head in columns.items() if any(what in cost.seconds for cost in pages)}
         parts.append(costs_table(pages, measured))
         worst = [
             f"{name}: {max(cost.seconds.get(name, 0.0) for cost in pages):.1f} s, "
             f"{max(cost.added.get(name, 0) for cost in pages) / 1e6:,.0f} MB"
-            for name in METHODS
+            for name in (*METHODS, FORM)
         ]
         parts.append(f"Most of all pages: {'; '.join(worst)}")
     if archives:

@@ -10,6 +10,7 @@ import json
 import sys
 from argparse import ArgumentParser
 from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,8 @@ def learning_curve(figures: dict[str, dict[str, list[float]]], levels: dict[str,
         chart.add(name, [counted[str(number)][0] if str(number) in counted else None for number in known])
     for name, f1 in levels.items():
         chart.add(name, [f1] * len(known), show_dots=False, stroke_style={"width": 1.5, "dasharray": "5,4"})
+    # pygal leaves room for one row of the legend, whose others would be cut off
+    chart.margin_bottom = 20 * ceil(len(figures | levels) / chart.legend_at_bottom_columns)
     return chart
 
 

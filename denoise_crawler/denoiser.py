@@ -79,7 +79,7 @@ class Denoiser:
     Raises:
         MethodError: There is no such method.
         ExtractorError: The extractor that ``writing`` names cannot be used.
-        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        SettingError: A value of ``writing`` is wrong.
 
     Example:
         >>> denoiser = Denoiser("style_tree")
@@ -280,7 +280,7 @@ class Cleaning:
     Raises:
         ValueError: There is no such ``short_sites``.
         ExtractorError: The extractor that ``writing`` names cannot be used.
-        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        SettingError: A value of ``writing`` is wrong.
     """
 
     choice: MethodChoice = field(default_factory=MethodChoice)
@@ -333,7 +333,7 @@ def denoise_pages(
     Raises:
         MethodError: There is no such method, or it does not take the options. Raised at once.
         ExtractorError: The extractor cannot be used. Raised at once.
-        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done. Raised at once.
+        SettingError: A value of ``writing`` is wrong. Raised at once.
         RulesError: The folder of rules cannot be read. Raised at once.
     """
     denoiser = Cleaning(MethodChoice(method, options), writing, SiteRules.of_folder(rules)).denoiser()

@@ -72,10 +72,6 @@ class MethodError(DenoiseError, ValueError):
     """No method has that name, or the method does not take such options."""
 
 
-class LowConfidenceError(DenoiseError, ValueError):
-    """What is wished for unsure pages cannot be done; the message says what can."""
-
-
 class TreeFormatError(DenoiseError, ValueError):
     """The bytes are not a tree, are damaged, or come from a newer version."""
 

@@ -66,3 +66,10 @@ def photograph(page: Any, name: str) -> bytes:
         Path(folder).mkdir(parents=True, exist_ok=True)
         (Path(folder) / f"{name}.png").write_bytes(picture)
     return picture
+
+
+def photograph_for_docs(page: Any, name: str) -> None:
+    """Take a picture of the documentation: with DENOISE_WRITE_DOCS it replaces the one that is there."""
+    picture = photograph(page, name)
+    if os.environ.get("DENOISE_WRITE_DOCS"):
+        (Path(__file__).parent.parent / "docs" / f"{name}.png").write_bytes(picture)

@@ -22,7 +22,6 @@ from denoise_crawler.denoiser import PLAIN_TEXT, denoise_pages
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.extractors import check, find_library
-from denoise_crawler.output.extractors import raw_page_extractor as extract_alone
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from tests.memory import peak_bytes
@@ -158,8 +157,8 @@ def extractor_alone(extractor: str) -> Contender:
 
 
 def _load_alone(name: str) -> Extractor:
-    write = extract_alone(name, {})
-    return page_by_page(lambda page: write(page.html, page.url))
+    write = find_library(name).load({})
+    return page_by_page(lambda page: str(write(page.html, page.url) or "").strip())
 
 
 def all_methods() -> list[Contender]:

@@ -16,7 +16,6 @@ from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanP
 from denoise_crawler.output.writing import RENDERINGS, columns_for
 from denoise_crawler.page import Page
 from denoise_crawler.page.page_cache import ParsedPages
-from denoise_crawler.page.site import site_name
 from denoise_crawler.page.text import without_lone_surrogates
 
 
@@ -159,7 +158,7 @@ class BatchWorker:
 def site_by(site: Callable[[str], str], url: str) -> str:
     """Return the site of ``url``; "" if the user's function raises."""
     try:
-        return site_name(site(url))
+        return without_lone_surrogates(site(url))
     except Exception:
         return ""
 
@@ -211,7 +210,7 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResul
     rendered = failure = None
     if render is not None:
         try:
-            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement)
+            rendered = RENDERINGS[render](cleaned.page, cleaned.judgement, cleaned.clean_page.method)
         except Exception as error:
             failure = PageFailure.of(cleaned.page.url, RENDERED, error)
     return BatchResult(

@@ -177,14 +177,14 @@ def _page_area(page: Page, sizes: Mapping[int, Size]) -> float:
         return body.area
     sides = [SCREEN[0]], [SCREEN[1]]
     for size in sizes.values():
-        for side, found in zip(size, sides, strict=True):
+        for side, longest in zip(size, sides, strict=True):
             if side is not None and not side.percent:
-                found.append(side.value)
+                longest.append(side.value)
     return max(sides[0]) * max(sides[1])
 
 
 def _paragraph_nodes(nodes: Nodes) -> list[bool]:
-    """Tell for each node whether it is paragraph text: in a ``p``, or in a block with ``br``."""
+    """Return for each node whether it is paragraph text: in a ``p``, or in a block with ``br``."""
     blocks, marked = [0] * len(nodes), [False] * len(nodes)
     for index in range(1, len(nodes)):
         tag, parent = nodes.tags[index], nodes.parents[index]

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import ClassVar
 
-from denoise_crawler.methods.base import Judgement, Method, spare_holders
+import numpy as np
+
+from denoise_crawler.methods.base import Judgement, Method, spare_holders, subtree_sums
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.geometry import declared_length, drawn_boxes
 from denoise_crawler.page.nodes import INLINE
@@ -32,24 +34,13 @@ class Statistics:
 
 
 def count_contents(nodes: Nodes) -> Statistics:
-    """Count bottom-up what every node holds."""
-    size = len(nodes)
-    result = Statistics([0] * size, [0] * size, [0] * size, [0] * size)
-    columns = (result.link_characters, result.links, result.text_characters, result.images)
-    linked, links, unlinked, images = columns
-    for index in range(size - 1, -1, -1):
-        tag = nodes.tags[index]
-        if tag is TEXT:
-            characters = len("".join(nodes.texts[index].split()))
-            (linked if nodes.links[index] >= 0 else unlinked)[index] = characters
-        elif tag == "a":
-            links[index] += 1
-        elif tag == "img":
-            images[index] += 1
-        if (parent := nodes.parents[index]) >= 0:
-            for column in columns:
-                column[parent] += column[index]
-    return result
+    """Count what every node holds."""
+    sizes = [len("".join(text.split())) for text in nodes.texts]
+    linked = [size if link >= 0 else 0 for size, link in zip(sizes, nodes.links, strict=True)]
+    unlinked = np.subtract(sizes, linked)
+    links, images = ([one == tag for one in nodes.tags] for tag in ("a", "img"))
+    columns = (np.array(column, np.int64) for column in (linked, links, unlinked, images))
+    return Statistics(*(subtree_sums(column, nodes.ends).tolist() for column in columns))
 
 
 IGNORABLE_TAGS = frozenset(
@@ -157,18 +148,12 @@ def text_margin(statistics: Statistics, index: int) -> float:
 
 def _coherence(nodes: Nodes, types: list[NodeType], leaves: list[bool]) -> list[float]:
     """Return each node's share of leaves of its own type (formula 6)."""
-    size = len(types)
-    counted = [[0] * size for _ in range(len(NodeType) + 1)]  # by type; 0: all leaves
-    coherence = [1.0] * size
-    for index in range(size - 1, -1, -1):
-        kind, parent = types[index], nodes.parents[index]
-        if leaves[index]:
-            counted[0][index] = counted[kind][index] = 1
-        elif counted[0][index]:
-            coherence[index] = counted[kind][index] / counted[0][index]
-        if parent >= 0:
-            for column in counted:
-                column[parent] += column[index]
+    kinds, is_leaf = np.array(types, np.int64), np.array(leaves, bool)
+    every = subtree_sums(is_leaf.astype(np.int64), nodes.ends)
+    own = np.zeros(len(types), np.int64)
+    for kind in NodeType:
+        own += (kinds == kind) * subtree_sums((is_leaf & (kinds == kind)).astype(np.int64), nodes.ends)
+    coherence: list[float] = np.where(is_leaf | (every == 0), 1.0, own / np.maximum(every, 1)).tolist()
     return coherence
 
 
@@ -202,7 +187,7 @@ def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
     left out. A tie fails formula (3), so a wrapper of the whole page does not count unless the page has no links.
     """
     nodes = page.nodes
-    found = [
+    dense = [
         index
         for index, share in enumerate(annotation.density)
         if share > density
@@ -210,10 +195,10 @@ def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
         and (annotation.leaves[index] or nodes.tags[index] is not TEXT)
         and text_margin(annotation.statistics, index) > 0
     ]
-    if not found:
+    if not dense:
         return 0
-    first = min(found, key=lambda index: (nodes.ends[index], -index))
-    return max((index for index in found if index < first < nodes.ends[index]), default=first)
+    first = min(dense, key=lambda index: (nodes.ends[index], -index))
+    return max((index for index in dense if index < first < nodes.ends[index]), default=first)
 
 
 @dataclass(frozen=True, slots=True)

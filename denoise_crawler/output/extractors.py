@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-from denoise_crawler.errors import ExtractorError, ExtractorOptionsError, LowConfidenceError
+from denoise_crawler.errors import ExtractorError, ExtractorOptionsError
 from denoise_crawler.output.safe_markup import clean_document, clean_html
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
@@ -98,12 +97,6 @@ def check(name: str | None, options: Options) -> None:
         raise ExtractorOptionsError(f"{name} fails with these options: {type(error).__name__}: {error}") from error
     if not isinstance(text, str | None):
         raise ExtractorOptionsError(f"with these options {name} gives {type(text).__name__}, not text")
-
-
-def raw_page_extractor(name: str, options: Options) -> Callable[[str, str], str]:
-    """Return a function from (HTML, URL) to the text that the library extracts from the page as it is."""
-    write = _load_library(name, find_library(name), options)
-    return lambda html, url: str(write(html, url) or "").strip()
 
 
 def find_library(name: str) -> Library:
@@ -195,21 +188,6 @@ EXTRACTORS: dict[str, Library] = {
 
 
 MARK, DROP = ACTIONS = "mark", "drop"
-
-
-def check_low_confidence(minimum: float, action: str) -> None:
-    """Raise LowConfidenceError unless ``minimum`` is a share and ``action`` is one of ``ACTIONS``.
-
-    Example:
-        >>> check_low_confidence(0.8, "drop")
-        >>> check_low_confidence(80, "drop")
-        Traceback (most recent call last):
-        denoise_crawler.errors.LowConfidenceError: the least confidence is 80: it can be 0 to 1
-    """
-    if not (isinstance(minimum, int | float) and math.isfinite(minimum) and 0 <= minimum <= 1):
-        raise LowConfidenceError(f"the least confidence is {minimum!r}: it can be 0 to 1")
-    if action not in ACTIONS:
-        raise LowConfidenceError(f"{action!r} is not known: it can be {', '.join(ACTIONS)}")
 
 
 def is_low(confidence: float | None, minimum: float) -> bool | None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
+from denoise_crawler.methods.base import subtree_sums
 from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.nodes import INLINE
 
@@ -130,18 +133,23 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
         >>> regions(Page.parse("", "<p>One.<p>Two.").nodes, [False, True, True, False, False])
         {1: True, 3: False}
     """
-    counts = _Counts(nodes, noise)
+    texts, pictures = (np.array([one in tags for one in nodes.tags]) for tags in ({TEXT}, _SHOWN))
+    shown, has_text, noisy_text, noisy_picture = (
+        (subtree_sums(column.astype(np.int64), nodes.ends) > 0).tolist()
+        for column in (texts | pictures, texts, texts & noise, pictures & noise)
+    )
+    mixed = [(noisy_text if text else noisy_picture)[index] for index, text in enumerate(has_text)]
     verdicts: dict[int, bool] = {}
     index, content_end = 0, 0  # content_end: the end of the content region around
     while index < len(nodes):
-        if not counts.anything(index):
+        if not shown[index]:
             index = nodes.ends[index]
         elif index not in divisible and noise[index]:
             verdicts[index] = True
             index = nodes.ends[index]
-        elif index < content_end or index in divisible or not counts.pure_content(index):
+        elif index < content_end or index in divisible or mixed[index]:
             index += 1
-        elif counts.noisy_pictures[index]:
+        elif noisy_picture[index]:
             verdicts[index] = False
             content_end = nodes.ends[index]
             index += 1
@@ -149,34 +157,6 @@ def regions(nodes: Nodes, noise: Sequence[bool], divisible: Collection[int] = ()
             verdicts[index] = False
             index = nodes.ends[index]
     return verdicts
-
-
-class _Counts:
-    """The runs of text and pictures in each subtree, and how many of them are noise."""
-
-    def __init__(self, nodes: Nodes, noise: Sequence[bool]) -> None:
-        size = len(nodes)
-        self.texts, self.noisy_texts = [0] * size, [0] * size
-        self.pictures, self.noisy_pictures = [0] * size, [0] * size
-        for index in range(size - 1, -1, -1):
-            tag, parent = nodes.tags[index], nodes.parents[index]
-            if tag is TEXT:
-                self.texts[index] = 1
-                self.noisy_texts[index] = int(noise[index])
-            elif tag in _SHOWN:
-                self.pictures[index] += 1
-                self.noisy_pictures[index] += noise[index]
-            if parent >= 0:
-                for column in (self.texts, self.noisy_texts, self.pictures, self.noisy_pictures):
-                    column[parent] += column[index]
-
-    def anything(self, index: int) -> bool:
-        return self.texts[index] + self.pictures[index] > 0
-
-    def pure_content(self, index: int) -> bool:
-        if self.texts[index]:
-            return not self.noisy_texts[index]
-        return not self.noisy_pictures[index]
 
 
 def joined_sides(nodes: Nodes, roots: dict[int, bool]) -> dict[int, list[str]]:

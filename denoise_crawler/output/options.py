@@ -123,6 +123,11 @@ class OptionTable:
         values = {name: row.read(settings, better.get(name)) for name, row in cls.options().items()}
         return cls(**values, **others)
 
+    def check_values(self) -> None:
+        """Check all options, as :meth:`read` does; raise SettingError."""
+        for name, row in self.options().items():
+            row.kind.check(row.name, getattr(self, name))
+
     @classmethod
     def add_to(cls, parser: ArgumentParser, *names: str, over_settings: bool = False) -> None:
         """Add options of the command line for these fields: ``--more-metadata`` for ``more_metadata``.

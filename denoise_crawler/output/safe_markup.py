@@ -37,12 +37,7 @@ _UNWANTED = frozenset(
 _SOURCES = frozenset({"src", "data", "code", "codebase", "archive", "srcset"})
 _IGNORED = re.compile(r"[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029\ufeff]+")
 _EXECUTABLE_SCHEMES = (
-    "javascript:",
-    "vbscript:",
-    "livescript:",
-    "data:text/html",
-    "data:application/",
-    "data:text/xml",
+    *("javascript:", "vbscript:", "livescript:", "data:text/html", "data:application/", "data:text/xml"),
 )
 _DOCTYPE = re.compile(r"<!DOCTYPE html[^<>]*>", re.IGNORECASE)
 _TAG_IN_STYLE = re.compile(r"<(?=[a-zA-Z/!?])")

@@ -17,7 +17,7 @@ from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
 from denoise_crawler.output.content.formulas import formulas_of
-from denoise_crawler.output.extractors import ACTIONS, MARK, check_low_confidence
+from denoise_crawler.output.extractors import ACTIONS, MARK
 from denoise_crawler.output.options import (
     DICT,
     FLAG,
@@ -168,11 +168,11 @@ class Writing(OptionTable):
         return self.form != "text" or self.extractor is not None or data
 
     def check(self) -> None:
-        """Raise ExtractorError, LowConfidenceError or ValueError if what is asked for cannot be done."""
+        """Raise ExtractorError, SettingError or ValueError if what is asked for cannot be done."""
         if self.part < 1:
             raise ValueError(f"part is {self.part}: parts of a text begin with 1")
         extractors.check(self.extractor, self.extractor_options)
-        check_low_confidence(self.min_confidence, self.low_confidence)
+        self.check_values()
 
 
 @dataclass(eq=False)
@@ -279,17 +279,17 @@ def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteR
     return PageColumns(page, (*choice.of_page, reader_aids, declared_article, formulas_of, metadata_of, *more))
 
 
-def _render_html(page: Page, judgement: Judgement | None) -> str:
+def _render_html(page: Page, judgement: Judgement | None, _: str = "") -> str:
     return _as_document(page, clean_html(page, judgement.noise if judgement else None))
 
 
-def _render_painted(page: Page, judgement: Judgement | None, *, remote: bool = False) -> str:
+def _render_painted(page: Page, judgement: Judgement | None, method: str = "", *, remote: bool = False) -> str:
     from denoise_crawler.output.painted import painted_html
 
-    return painted_html(page, judgement or Judgement.all_kept(page.nodes), remote=remote)
+    return painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method, remote=remote)
 
 
-def _render_annotated(page: Page, _: Judgement | None) -> str:
+def _render_annotated(page: Page, _: Judgement | None, __: str = "") -> str:
     from denoise_crawler.output.painted import annotated_html
 
     return _as_document(page, annotated_html(page))
@@ -301,8 +301,8 @@ def _as_document(page: Page, markup: str) -> str:
     return "<!DOCTYPE html>\n" + markup.replace("<html>", f"<html>{head}", 1)
 
 
-# The judgement is None for a page that was not judged; then all of it is kept.
-RENDERINGS: dict[str, Callable[[Page, Judgement | None], str]] = {
+# Of a page, its judgement, and the name of the method. Without a judgement (None) all of the page is kept.
+RENDERINGS: dict[str, Callable[..., str]] = {
     "html": _render_html,
     "painted": _render_painted,
     "painted-remote": partial(_render_painted, remote=True),

@@ -27,7 +27,7 @@ _BETWEEN = re.compile(r"[,，、]\s*(?:and\s+)?|\s(?:and|und|et|y|e|og|och|en|i|
 _OFFICE = re.compile(
     r"\b(?:editors?|reporters?|correspondents?|writers?|journalists?|contributors?|columnists?|producers?|staff|"
     r"chief|director|analyst|critic|phd|ph\.d|md|redakteur(?:in)?|redaktion|korrespondent(?:in)?|journaliste?|"
-    r"redactora?|corresponsal|periodista|rédact\w+|correspondante?)\b",
+    r"redactora?|corresponsal|periodista|rédact\w+|correspondante?|(?:co-?)?founder|reviewer|ceo)\b",
     re.IGNORECASE,
 )
 # What links beside names say, and what systems write where nobody has a name

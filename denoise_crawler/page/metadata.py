@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -153,37 +154,41 @@ _AUTHOR_PAGE = re.compile(r"/(?:authors?|autor(?:a|es?|en|i|in)?|auteurs?|byline
 def authors_of(page: Page, declared: Declarations) -> str | None:
     """Return the authors, parted by "; "; None if the page names none.
 
-    Each source is asked in turn: JSON-LD of the page's main work, ``meta``, microdata, ``rel="author"``, links to
-    the pages of authors. A source that names nothing but the site itself counts if no other names anybody.
+    Each source is asked in turn: JSON-LD of the page's main work, ``meta``, microdata, ``rel="author"``, then what
+    stands beside the heading and links to the pages of authors. What two of them say comes before what ``meta``
+    alone says, as of a publisher, and a source that names nothing but the site itself comes last.
     """
     if page.tree is None:
         return None
     own, unnamed = page.once(site_names), None
-    for texts in _sources(page, declared):
-        if not (names := dict.fromkeys(chain.from_iterable(map(names_in, texts)))):
-            continue
-        found = "; ".join(islice(names, MAX_VALUES))
-        if not all(letters(name) in own for name in names):
-            return found
-        unnamed = unnamed or found
+    for sources in _sources(page, declared):
+        told = [names for texts in sources if (names := _distinct(texts))]
+        others = [names for names in told if not all(letters(name) in own for name in names)]
+        count = Counter(others)
+        agreed = [names for names in others if count[names] > 1 and not {*names} & {*others[0]}]
+        if others:
+            return "; ".join([*agreed, *others][0])
+        unnamed = unnamed or next(map("; ".join, told), None)
     return unnamed
 
 
-def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[str]]:
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    names = chain.from_iterable(map(names_in, texts))
+    return tuple(islice(dict.fromkeys(names), MAX_VALUES))
+
+
+def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[Iterable[str]]]:
+    """Yield the sources, in lists of those that are asked together."""
     described, work, metas = page.once(self_description_of), declared.work, declared.metas
-    yield strings(*declared.resolved(work.get("author") or work.get("creator")))
-    for name in _AUTHOR_METAS:
-        if name in metas:
-            yield map(without_markup, metas[name])
-    yield chain.from_iterable(
-        map(without_markup, values) for name, values in metas.items() if name.endswith((".author", ":author"))
-    )
-    yield _texts(_neighbours([one for one in described.authors if not _is_of_others(one)]))
-    yield _few(_texts(_neighbours(described.author_links)))
-    if beside := authors_beside(page):
-        yield beside
+    yield [strings(*declared.resolved(work.get("author") or work.get("creator")))]
+    declaring = [map(without_markup, metas[name]) for name in _AUTHOR_METAS if name in metas]
+    others = (values for name, values in metas.items() if name.endswith((".author", ":author")))
+    marked = _texts(_neighbours([one for one in described.authors if not _is_of_others(one)]))
+    linked = _texts(_neighbours(described.author_links))
+    yield [*declaring, map(without_markup, chain.from_iterable(others)), marked, _few(linked)]
+    yield [authors_beside(page)]
     pages = [link for address, link in described.author_pages if _AUTHOR_PAGE.search(address)]
-    yield _few(_texts(_neighbours(pages)))
+    yield [_few(_texts(_neighbours(pages)))]
 
 
 def _few(texts: Iterable[str]) -> list[str]:
@@ -216,13 +221,7 @@ _LANGUAGES = ("og:locale", "content-language", "dc.language", "dcterms.language"
 _DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
 _IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
 _TAGS = (
-    "article:tag",
-    "og:article:tag",
-    "video:tag",
-    "parsely-tags",
-    "news_keywords",
-    "keywords",
-    "sailthru.tags",
+    *("article:tag", "og:article:tag", "video:tag", "parsely-tags", "news_keywords", "keywords", "sailthru.tags"),
 )
 _LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(?:[-_][a-zA-Z0-9]{2,8})*")
 _BETWEEN_TAGS = re.compile(r"[,;，、|]")

@@ -16,7 +16,7 @@ from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
 from denoise_crawler.page.reading_rules import read_as_meant
 from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.shadow_roots import has_shadow_roots, parse_as_shown
-from denoise_crawler.page.site import site_name, site_of
+from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
 __all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "MAX_HTML_BYTES", "TEXT", "Boxes", "Element", "Nodes", "Page"]
@@ -61,7 +61,7 @@ class Page:
     ) -> None:
         self.url = without_lone_surrogates(url)
         self._root = root
-        self.site = site_of(url) if site is None else site_name(site)
+        self.site = site_of(url) if site is None else without_lone_surrogates(site)
         self.boxes = boxes
         self._source = source
         self._markup = None if source is None else Markup(source, lambda: root)

@@ -17,7 +17,6 @@ _DOTS = ".\u3002\uff0e\uff61"  # all that stand between labels: a name without a
 _DOT = re.compile(f"[{_DOTS}]")
 # A host that urlsplit() would return as it stands, as most are: this is faster.
 _PLAIN_HOST = re.compile(r"https?://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?![^/?#])")
-# How the name of a stored layout ends.
 # Subdomains there are sites of their own, since each owner chooses the template. The list lacks these hosts.
 # Services whose users share one template (forums, wikis, shops of one platform) are one site, and not in the list.
 HOSTS_OF_MANY_OWNERS = tuple(Path(__file__).with_name("shared_hosts.txt").read_text("utf-8").split())
@@ -85,8 +84,7 @@ def parse_ip(host: str) -> str:
     may_be_number = host[:1].isdigit()
     if not may_be_number and ":" not in host:
         return ""
-    import ipaddress  # late: most hosts are names
-    import socket
+    import socket  # late: most hosts are names
 
     try:
         address = ipaddress.ip_address(host)
@@ -157,12 +155,7 @@ def site_of(url: str) -> str:
 def site_of_host(host: str) -> str:
     """Return the site of a host as :func:`host_of` returns it."""
     site = _registrable(host) if host and ":" not in host and len(host) <= MAX_HOST_CHARACTERS else host
-    return site_name(site)
-
-
-def site_name(name: str) -> str:
-    """Return ``name`` as a valid name of a site: lone surrogates become U+FFFD."""
-    return without_lone_surrogates(name)
+    return without_lone_surrogates(site)
 
 
 # --- recognizes IP addresses of this machine and of private networks

@@ -140,8 +140,7 @@ def _last(selectors: str) -> list[str]:
 
 
 # Classes whose text is for screen readers, or for nobody, on all sites that have them.
-_KNOWN = (*HEARD, "w-condition-invisible")
-_KNOWN_SET = frozenset(_KNOWN)
+_KNOWN = frozenset({*HEARD, "w-condition-invisible"})
 PANEL_WORDS = re.compile(
     r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE
 )
@@ -215,7 +214,7 @@ def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -
         return OPENS
     classes, hiding, style = element.get("class", "").split(), element.get("hidden"), element.get("style")
     named = _named(tag, classes, element.get("id"), selectors) if selectors else set[str]()
-    hides = HIDES in named or not _KNOWN_SET.isdisjoint(classes) or (style is not None and is_hiding(style))
+    hides = HIDES in named or not _KNOWN.isdisjoint(classes) or (style is not None and is_hiding(style))
     if hiding == "until-found" or OPENS in named:
         return OPENS
     if not hides and hiding is None:

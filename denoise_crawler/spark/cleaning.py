@@ -99,7 +99,7 @@ def clean(
 
     Raises:
         MethodError: The method or an option is unknown.
-        LowConfidenceError: What ``writing`` wishes for unsure pages cannot be done.
+        SettingError: A value of ``writing`` is wrong.
         RulesError: The folder of rules cannot be read.
         ValueError: Another argument is wrong.
     """

@@ -12,7 +12,7 @@ from denoise_crawler.contrib.live import LiveSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.page import Page
 from examples.demo_site.server import DemoServer
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, running
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, photograph_for_docs, running
 from tests.conftest import Project
 from tests.loopback import HTML, Answer, nothing, serving
 from tests.report.test_report import assert_blocks_are_listed, page_of_blocks
@@ -157,6 +157,8 @@ def test_the_live_page_renews_itself_in_a_browser_and_is_accessible(live: Live) 
                 page.evaluate("now.replaceChildren()")
                 page.wait_for_selector("#now table")
                 photograph(page, f"live-{size['width']}")
+                if size == DESKTOP:
+                    photograph_for_docs(page, "live-page")
                 page.click("#pause")
                 assert page.inner_text("#state") == "Paused."
                 page.locator("#now a").first.click()

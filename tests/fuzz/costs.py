@@ -14,6 +14,7 @@ from typing import NamedTuple
 from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
+from denoise_crawler.output.writing import FORMS, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.reading import Reading, read_pages
 from tests.fuzz.hostile import ARCHIVES, HOSTILE, record
@@ -24,6 +25,7 @@ LIMITS = Limits(seconds=1_800, memory=8 << 30, clock=3_600)
 MOST_BYTES = 220_000_000
 MOST_SECONDS = 10.0
 METHODS = ("fusion", "style_tree")
+FORM = "dearest form"  # of all but plain text
 _SMALL = ("<p>A small page of some words.</p>" * 5, "<p>据新华网报道昨天下午的会议在上海举行</p>")
 
 
@@ -43,13 +45,13 @@ class Cost:
 
     @property
     def within_bounds(self) -> bool:
-        """Tell whether the memory that is promised was enough."""
+        """Return True if the memory that is promised was enough."""
         return all(self.added.get(what, 0) <= MOST_BYTES for what in METHODS) and not self.outcome.startswith("!")
 
 
 def measure(name: str, *, outputs: bool = True) -> Cost:
     """Measure one page or archive; ``outputs``: by all methods, in every form, as well."""
-    whats = ("read",) if name in ARCHIVES else (*METHODS, "all") if outputs else METHODS
+    whats = ("read",) if name in ARCHIVES else (*METHODS, FORM, *(("all",) if outputs else ()))
     found = Cost(name, 0)
     for what in whats:
         one = _in_a_process(name, what)
@@ -82,7 +84,13 @@ class _Measurer(NamedTuple):
         sources = made if isinstance(made, list) else [made, made]
         for method in METHODS:
             _costs_of(method, _SMALL)
-        seconds, added, outcome = _costs_of_outputs(sources) if what == "all" else _costs_of(what, sources)
+        if what == "all":
+            seconds, added, outcome = _costs_of_outputs(sources)
+        elif what == FORM:
+            written = [_costs_of("fusion", sources, form) for form in FORMS if form != "text"]
+            seconds, added, outcome = _dearest(written)
+        else:
+            seconds, added, outcome = _costs_of(what, sources)
         return Cost(name, max(map(_size, sources)), {what: seconds}, {what: added}, outcome)
 
 
@@ -98,9 +106,9 @@ def _costs_of_outputs(sources: Iterable[str | bytes]) -> tuple[float, int, str]:
     return _dearest([_measured(partial(travel, source)) for source in dict.fromkeys(sources)])
 
 
-def _costs_of(method: str, sources: Iterable[str | bytes]) -> tuple[float, int, str]:
+def _costs_of(method: str, sources: Iterable[str | bytes], form: str = "text") -> tuple[float, int, str]:
     """Return the most that one of some pages of a site costs to learn, judge and write; and what came of it."""
-    denoiser, found = Denoiser(method), []
+    denoiser, found = Denoiser(method, writing=Writing(form)), []
     for number, source in enumerate(sources):
         page = Page.parse(f"https://hostile.example/{number}", source)
 

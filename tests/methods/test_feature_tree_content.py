@@ -9,6 +9,9 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge, Judgement
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.method import (
+    References,
+    decode,
+    encode,
     group_candidates,
     indicators,
     main_visual_area,
@@ -17,7 +20,6 @@ from denoise_crawler.methods.feature_tree.method import (
     scores,
 )
 from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
-from denoise_crawler.methods.feature_tree.references import References, decode, encode
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box

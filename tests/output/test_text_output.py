@@ -15,7 +15,7 @@ from denoise_crawler import Writing, denoise_pages, kernel
 from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import LowConfidenceError
+from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation import tokens
 from denoise_crawler.methods import METHODS, Judgement, Method, MethodChoice
 from denoise_crawler.methods.base import inherit
@@ -74,6 +74,12 @@ def test_the_sign_of_a_link_to_its_own_place_is_left_out_and_other_links_stay(ht
         ("<pre><code><span>a</span>\n<span>  b</span><br>c<!-- x --></code></pre>", "a\n  b\nc"),
         ("<pre>a<div>b</div>c<script>x</script></pre>", "a\nb\nc"),
         ("<pre>a  b<p>c", "a b\nc"),
+        ("<pre><ol class=linenums><li>if x:<li>  y</ol></pre>", "if x:\n  y"),
+        ("<pre><span style='color:#080'>1</span> a\n<span style='color:#080'>2</span>  b</pre>", " a\n  b"),
+        (
+            "<pre><div class=code-block-header>sh Copy</div><code>ls\n  cd</code></pre><xmp>a\n <b></xmp>",
+            "ls\n  cd\na\n <b>",
+        ),
         ("<b>H</b>ello<wbr>x H<sub>2</sub>O 1<sup>st</sup> 10<sup>6</sup>", "Hellox H2O 1st 10^6"),
         ("<a href=1>one</a><a href=2>two</a> <a>x</a>y <a href=1>美</a><a href=2>国</a>", "one two xy 美国"),
         ("a<img src=x>b (<img src=x>)", "a b ()"),
@@ -397,11 +403,11 @@ def test_dropped_pages_do_not_come_out_and_a_batch_counts_them() -> None:
 @pytest.mark.parametrize(
     ("minimum", "action", "said"),
     [
-        (1.5, "mark", "the least confidence is 1.5"),
-        (float("nan"), "mark", "the least confidence is nan"),
-        (0.5, "marks", "'marks' is not known: it can be mark, drop"),
+        (1.5, "mark", "DENOISE_MIN_CONFIDENCE is 1.5: set it to a number from 0 to 1"),
+        (float("nan"), "mark", "DENOISE_MIN_CONFIDENCE is nan"),
+        (0.5, "marks", "DENOISE_LOW_CONFIDENCE is 'marks': set it to one of mark, drop"),
     ],
 )
 def test_wrong_values_are_refused_at_once(minimum: float, action: str, said: str) -> None:
-    with pytest.raises(LowConfidenceError, match=said):
+    with pytest.raises(SettingError, match=said):
         denoise_pages([], writing=unsure(action, minimum))

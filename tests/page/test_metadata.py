@@ -284,6 +284,15 @@ def test_a_person_goes_before_the_name_of_the_site_which_goes_before_nobody() ->
     assert read(f"{site}<p>x").author == "Example"
 
 
+def test_what_two_sources_say_goes_before_a_publisher_that_meta_names() -> None:
+    publisher = '<meta name=author content="Conde House"><h1>Cranes</h1>'
+    linked = "<p>By <span itemprop=author><a rel=author href=/ann>Ann Lee</a></span></p>"
+    assert read(f"{publisher}{linked}").author == "Ann Lee"
+    assert read(f"{publisher}<p>By <a rel=author href=/ann>Ann Lee</a></p>").author == "Conde House"
+    both = '<meta name=author content="Ann Lee and Bo Ek">'
+    assert read(f"{both}{linked}").author == "Ann Lee; Bo Ek"
+
+
 def test_the_address_tells_the_date_where_nothing_else_does() -> None:
     def date(html: str) -> str | None:
         return metadata_of(Page.parse("https://example.com/2031/3/14/cranes", html)).date
@@ -507,6 +516,7 @@ def test_a_clock_that_was_never_set_is_no_date(date: str) -> None:
         ("<span class=article-byline>Ann O'Neil</span>", "Ann O'Neil"),
         ("<div class=byline><span>Ann Lee for Example</span></div>", "Ann Lee"),
         ("<div class=author-bio>Ann Lee</div>", None),
+        ("<div class=author>Ann Lee <b>Founder &amp; Lead Reviewer</b></div>", None),
         ("<div>By the sea it is quiet</div>", None),
         ("<div>Ann Lee</div>", None),
     ],

@@ -2,6 +2,7 @@
 
 import json
 from argparse import ArgumentParser
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_the_blogs_worked_example_has_its_nodes_with_their_pages_and_importance(
 def test_a_tree_for_graphviz_has_a_box_for_each_node_and_a_line_to_its_parent() -> None:
     dot = tree_dot(data_of(*NEWS, "<h1>One</h1>"))
     assert dot.count("[label=") == dot.count(" -> ") + 1
-    assert r'label="div#top\n0.00 · 3 pages", fillcolor="#cecece"' in dot
+    assert r'label="div#top\nCompImp 0.00 · 3 pages", fillcolor="#f4f4f4"' in dot
     assert 'style="filled,dashed"' in dot
     assert r".\"x\".\\n" in tree_dot(data_of("""<p class='"x" \\n <b>' width="<1>">a</p>"""))
 
@@ -119,17 +120,21 @@ def test_several_sites_are_named_and_one_is_asked_for(
 ) -> None:
     for options in ((), ("--site", "third.test")):
         assert draw(pages, "-o", tmp_path / "tree.dot", *options) == 1
-        assert "name it with --site. Found (pages): news.example (3), other.test (1)" in capsys.readouterr().err
+        assert "name it with --site. Found: news.example (3), other.test (1)" in capsys.readouterr().err
     assert not (tmp_path / "tree.dot").exists()
 
 
 def test_the_command_draws_what_a_crawl_learned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["-o", tmp_path / "tree.dot", "--store", stored(tmp_path, "style_tree")]
     assert draw(*wanted, "--site", "news.example") == 0
-    assert r"0.75 · 3 pages" in (tmp_path / "tree.dot").read_text("utf-8")
+    assert r"CompImp 0.75 · 3 pages" in (tmp_path / "tree.dot").read_text("utf-8")
     wanted[0] = "-O"
+    assert draw(*wanted) == 0  # the only site
+    assert "news.example, 3 pages" in capsys.readouterr().out
+    with closing(Store(tmp_path / "store.sqlite")) as store:
+        store.save_knowledge("other.test", "style_tree:64", b"", lambda parts: parts[-1])
     assert draw(*wanted) == 1
-    assert "with --site the site to take" in capsys.readouterr().err
+    assert "name it with --site. Found: news.example (1), other.test (1)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

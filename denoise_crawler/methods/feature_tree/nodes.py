@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -212,7 +212,6 @@ def _build_tree(
     boxes: list[Box | None] | None,
 ) -> FeatureTree:
     nodes = page.nodes
-    hashes = _Hashes()
     numbers: dict[tuple[int, ...], int] = {}  # the number of a kind, by its parent's and its features
     kinds: list[int] = []
     place, parents = [0] * len(nodes), [-1]
@@ -224,7 +223,7 @@ def _build_tree(
         names = (nodes.tags[index], own.get("id", ""), " ".join(own.get("class", "").split()))
         lengths = _declared_lengths(nodes.elements[index], own) if boxes is None else _box_lengths(boxes[index])
         above = kinds[parents[-1]] if position else -1
-        kind = (above, inner[index], *map(hashes.__getitem__, names), *lengths)
+        kind = (above, inner[index], *map(_hash_of_name, names), *lengths)
         kinds.append(numbers.setdefault(kind, len(numbers)))
     kind_parents = np.maximum([kind[0] for kind in numbers], 0).astype(np.int64)
     features = np.zeros((len(numbers), 9), np.uint64)
@@ -236,12 +235,9 @@ def _build_tree(
     return FeatureTree(page.key, text, drawn, *of_nodes, kind_parents, features)
 
 
-class _Hashes(dict[str, int]):
-    """Cached hashes of names; 0 for no name."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = digest = (hash64(name) or 1) if name else 0
-        return digest
+@lru_cache(maxsize=16_384)
+def _hash_of_name(name: str) -> int:
+    return (hash64(name) or 1) if name else 0
 
 
 def depths_of(kind_parents: Numbers) -> Numbers:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import msgspec
 import numpy as np
+from lxml.etree import _Element
 from numpy.typing import NDArray
 
 from denoise_crawler.errors import TreeFormatError
@@ -113,9 +114,14 @@ def outline_of(page: Page) -> Outline:
         labels.append(names.setdefault(_label(tag, *style) if style else tag, len(names)))
         if link == index:
             links[index] = element.get("href", "")
-        if end == index + 1 and (source := element.get("src")):
+        if end == index + 1 and (source := element.get("src")) and not _is_pixel(element):
             sources[index] = source
     return Outline(tuple(names), labels, nodes.ends, links, sources)
+
+
+def _is_pixel(element: _Element) -> bool:
+    """Return True for a picture of a pixel: it counts visits, by an address that differs on each page."""
+    return {element.get("width", "").strip(), element.get("height", "").strip()} <= {"0", "1", "0px", "1px"}
 
 
 @lru_cache(maxsize=16_384)

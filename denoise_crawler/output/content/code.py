@@ -122,7 +122,7 @@ class _CodeLines:
 
 def _rows_of(block: _Element, gutters: set[_Element]) -> dict[_Element, bool]:
     """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
-    has_line_ends = "\n" in "".join(map(str, block.itertext("*"))).strip("\n")
+    has_line_ends = "\n" in _whole_text(block).strip("\n")
     codes = [] if has_line_ends else list(block.iterchildren("code"))
     passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
     for element in block.iterdescendants("*"):
@@ -144,15 +144,11 @@ def _rows_of(block: _Element, gutters: set[_Element]) -> dict[_Element, bool]:
 
 def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
     """Return the elements that number rows without saying so in their class."""
-    firsts = [(row, next(iter(row), None)) for row, is_outermost in rows.items() if is_outermost]
-    numbered = [
-        first
-        for row, first in firsts
-        if first is not None and not (row.text or "").strip() and len(row) > 1 and _holds_number(first)
-    ]
-    numbers = [int("".join(map(str, first.itertext("*"))).strip(" .:|\n\t")) for first in numbered]
-    rising = all(after == before + 1 for before, after in pairwise(numbers))
-    is_numbering = len(numbers) > 1 and rising and len(numbers) >= MIN_NUMBERED_SHARE * len(firsts)
+    outermost = [row for row, is_outermost in rows.items() if is_outermost]
+    firsts = (row[0] for row in outermost if len(row) > 1 and not (row.text or "").strip())
+    numbered = {first: number for first in firsts if (number := _number_in(first)) is not None}
+    rising = all(after == before + 1 for before, after in pairwise(numbered.values()))
+    is_numbering = len(numbered) > 1 and rising and len(numbered) >= MIN_NUMBERED_SHARE * len(outermost)
     return set(numbered) if is_numbering else set()
 
 
@@ -166,7 +162,7 @@ def _is_gutter(element: _Element) -> bool:
     hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
     if not (is_named or hidden or element.tag == "td"):
         return False
-    text = "".join(map(str, element.itertext("*"))).strip()
+    text = _whole_text(element).strip()
     if is_named:
         return not any(map(str.isalpha, text))  # a list of numbered lines may have the same name as their numbers
     if _LINE_NUMBERS.fullmatch(text) is None:
@@ -176,16 +172,21 @@ def _is_gutter(element: _Element) -> bool:
 
 def _numbered_spans(block: _Element) -> set[_Element]:
     """Return the elements of a block that number its lines one by one in a style of their own."""
-    spans = [span for span in block.iterdescendants("span") if span.get("style") and _holds_number(span)]
-    numbers = [int("".join(map(str, span.itertext("*"))).strip(" .:|\n\t")) for span in spans]
-    lines = "".join(map(str, block.itertext("*"))).strip("\n").count("\n") + 1
-    rising = len(spans) > 1 and numbers == list(range(1, len(spans) + 1))
-    return set(spans) if rising and len(spans) >= MIN_NUMBERED_SHARE * lines else set()
+    spans = (span for span in block.iterdescendants("span") if span.get("style"))
+    numbered = {span: number for span in spans if (number := _number_in(span)) is not None}
+    lines = _whole_text(block).strip("\n").count("\n") + 1
+    rising = len(numbered) > 1 and list(numbered.values()) == list(range(1, len(numbered) + 1))
+    return set(numbered) if rising and len(numbered) >= MIN_NUMBERED_SHARE * lines else set()
 
 
-def _holds_number(element: _Element) -> bool:
-    text = "".join(map(str, element.itertext("*"))).strip(" .:|\n\t")
-    return text.isascii() and text.isdecimal() and len(text) < 7
+def _number_in(element: _Element) -> int | None:
+    """Return the number that is all that an element holds; None if it holds anything else."""
+    text = _whole_text(element).strip(" .:|\n\t")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
+
+
+def _whole_text(element: _Element) -> str:
+    return "".join(map(str, element.itertext("*")))
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language
@@ -299,7 +300,7 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
     keeps_spaces = _KEEPS_SPACES.search(style) is not None
     if not keeps_spaces and not alone:
         return False
-    has_lines = "\n" in "".join(map(str, element.itertext("*"))).strip()
+    has_lines = "\n" in _whole_text(element).strip()
     if keeps_spaces and has_lines:
         return True
     if not alone or not all(tag in _IN_LONE_CODE for tag in nodes.tags[index + 1 : nodes.ends[index]]):

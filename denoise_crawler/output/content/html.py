@@ -98,14 +98,6 @@ def _all(blocks: list[Block]) -> str:
     return "\n".join(map(_element, blocks))
 
 
-def _heading(block: Heading) -> str:
-    return _wrap(f"h{block.level}", _inline(block.content))
-
-
-def _paragraph(block: Paragraph) -> str:
-    return _wrap("p", _inline(block.content))
-
-
 def _list(block: List) -> str:
     items = "\n".join(_wrap("li", _blocks(item)) for item in block.items)
     return _wrap("ol" if block.ordered else "ul", items, ("start", str(block.start) if block.start != 1 else ""))
@@ -131,17 +123,9 @@ def _code(block: Code) -> str:
     return _wrap("pre", _wrap("code", _text(block.text), ("class", language)))
 
 
-def _formula(block: Formula) -> str:
-    return _wrap("p", rf"\[{_text(block.latex)}\]", ("class", "math display"))
-
-
 def _picture(block: Picture) -> str:
     caption = _wrap("figcaption", _inline(block.caption)) if block.caption else ""
     return _wrap("figure", _image(block) + caption)
-
-
-def _quote(block: Quote) -> str:
-    return _wrap("blockquote", _all(block.content), ("cite", block.source))
 
 
 def _callout(block: Callout) -> str:
@@ -149,35 +133,23 @@ def _callout(block: Callout) -> str:
     return _wrap("aside", title + _all(block.content), ("class", f"callout {block.kind}"))
 
 
-def _details(block: Details) -> str:
-    return _wrap("details", _wrap("summary", _inline(block.summary)) + _all(block.content))
-
-
 def _footnote(block: Footnote) -> str:
     label = _wrap("sup", _text(block.label))
     return _wrap("aside", f"{label} {_blocks(block.content)}", ("id", f"fn-{block.label}"), ("class", "footnote"))
 
 
-def _embed(block: Embed) -> str:
-    return _wrap("p", _wrap("a", _text(block.title or block.address), ("href", block.address)))
-
-
-def _rule(_: Rule) -> str:
-    return "<hr>"
-
-
 _WRITERS: dict[type, Callable[[Any], str]] = {
-    Heading: _heading,
-    Paragraph: _paragraph,
+    Heading: lambda block: _wrap(f"h{block.level}", _inline(block.content)),
+    Paragraph: lambda block: _wrap("p", _inline(block.content)),
     List: _list,
     Table: _table,
     Code: _code,
-    Formula: _formula,
+    Formula: lambda block: _wrap("p", rf"\[{_text(block.latex)}\]", ("class", "math display")),
     Picture: _picture,
-    Quote: _quote,
+    Quote: lambda block: _wrap("blockquote", _all(block.content), ("cite", block.source)),
     Callout: _callout,
-    Details: _details,
+    Details: lambda block: _wrap("details", _wrap("summary", _inline(block.summary)) + _all(block.content)),
     Footnote: _footnote,
-    Embed: _embed,
-    Rule: _rule,
+    Embed: lambda block: _wrap("p", _wrap("a", _text(block.title or block.address), ("href", block.address))),
+    Rule: lambda _: "<hr>",
 }

@@ -131,17 +131,9 @@ def _heading(block: Heading) -> list[str]:
     return [f"{'#' * block.level} {text}"]
 
 
-def _paragraph(block: Paragraph) -> list[str]:
-    return render_lines(block.content)
-
-
 def _code(block: Code) -> list[str]:
     fence = "`" * max(3, max(map(len, re.findall("`+", block.text)), default=0) + 1)
     return [fence + block.language, *block.text.split("\n"), fence]
-
-
-def _formula(block: Formula) -> list[str]:
-    return ["$$", safe_latex(block.latex), "$$"]
 
 
 def _picture(block: Picture) -> list[str]:
@@ -185,23 +177,19 @@ def _table(block: Table) -> list[str]:
     return [*caption, *(pipe_table(block) if fits_pipes(block) else [html_table(block)])]
 
 
-def _rule(_: Rule) -> list[str]:
-    return ["***"]
-
-
 _WRITERS: dict[type, Callable[[Any], list[str]]] = {
     Heading: _heading,
-    Paragraph: _paragraph,
+    Paragraph: lambda block: render_lines(block.content),
     Table: _table,
     Code: _code,
-    Formula: _formula,
+    Formula: lambda block: ["$$", safe_latex(block.latex), "$$"],
     Picture: _picture,
     Quote: _quote,
     Callout: _callout,
     Details: _details,
     Footnote: _footnote,
     Embed: _embed,
-    Rule: _rule,
+    Rule: lambda _: ["***"],
 }
 
 
