@@ -105,8 +105,9 @@ def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flag
 
 
 def take(
-    blocks: Blocks, parts: Parts, likely: Flags, wanted: Flags, chances: Numbers, title: int, repeating: bool
-) -> tuple[Flags, Flags, Flags]:
+    blocks: Blocks, parts: Parts, likely: Flags, wanted: Flags, chances: Numbers, title: int = -1,
+    repeating: bool = True,
+) -> tuple[Flags, Flags, Flags]:  # fmt: skip
     """Take what belongs to the likely blocks, nothing twice, and headings with their sections.
 
     A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph that
