@@ -57,7 +57,11 @@ def subtree_sums(places: Indices, numbers: Any, parents: Indices) -> Numbers:
 
 def rows_of(columns: Iterable[Any], count: int) -> Table:
     """Return a row for each column, which may be one number for all blocks."""
-    return np.array([np.broadcast_to(column, count).astype(np.float32) for column in columns])
+    found = list(columns)
+    rows = np.empty((len(found), count), np.float32)
+    for row, column in enumerate(found):
+        rows[row] = column
+    return rows
 
 
 # --- what the page alone says
