@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 from tests.scrapy_process import denoise
 
 FAULTS = (ROOT / "docs/trouble.md").read_text("utf-8").partition("## Five faults")[2]
-HELP = "We can’t find that location, so please choose"
+HELP = "Change the location for this new selection to"
 REMARK = "first you compress it to tar with 7-zip"
 
 
@@ -52,7 +52,7 @@ def test_the_help_of_a_form_goes_by_a_rule(folder: Path, capsys: pytest.CaptureF
     assert HELP in text_by(capsys)
     block = denoise(folder, "explain", "saved.html", "--only", "kept").stdout.partition(HELP)[2].split("\n")[1]
     assert f"*{block.strip()}*" in FAULTS
-    assert HELP not in text_by(capsys, "--drop", ".help-in")
+    assert HELP not in text_by(capsys, "--drop", ".hd-postcode-info")
 
 
 def test_comments_come_by_a_setting(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
