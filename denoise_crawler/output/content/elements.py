@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from denoise_crawler.output.clean_text import preformatted_text
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
@@ -23,6 +22,7 @@ from denoise_crawler.output.content.code import (
     MIN_KEPT_SHARE,
     PREFORMATTED,
     code_of,
+    code_text,
     is_code,
     is_verse,
     kept_share,
@@ -211,7 +211,7 @@ def _add_rule(content: Gathering, index: int) -> None:
 def _begin_preformatted(content: Gathering, index: int) -> None:
     nodes, element = content.nodes, content.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
-        lines = preformatted_text(element).split("\n")
+        lines = code_text(element).split("\n")
         pieces: list[Inline] = [piece for line in lines for piece in (LineBreak(), Text(line))]
         content.add_line(pieces[1:])
         content.skip(index)
