@@ -149,10 +149,10 @@ def _opens(element: Element) -> bool:
 
 def _beginnings(page: Page) -> Iterator[str]:
     """Yield the beginnings of what tells of the page's content, without spaces and marks."""
-    said = page.once(self_description_of)
+    described = page.once(self_description_of)
     texts = [text.text for text in page.once(declared_texts_of)]
-    texts += [meta.content for meta in said.metas if "og:description" in (meta.property, meta.name)]
-    texts += map(text_of, said.headings)
+    texts += [meta.content for meta in described.metas if "og:description" in (meta.property, meta.name)]
+    texts += map(text_of, described.headings)
     for text in texts:
         if len(beginning := _bare([text[: 2 * _BEGINNING]])[:_BEGINNING]) >= _LEAST_BEGINNING:
             yield beginning

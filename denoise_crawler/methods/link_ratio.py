@@ -38,10 +38,10 @@ class LinkRatio(Method):
         ends, links = np.array(nodes.ends), np.array(nodes.links)
         characters = np.array(page.characters)
         linked = np.where(links >= 0, characters, 0)
-        found = subtree_sums(linked, ends) / np.maximum(subtree_sums(characters, ends), 1)
-        marked = found > self.threshold
+        ratio = subtree_sums(linked, ends) / np.maximum(subtree_sums(characters, ends), 1)
+        marked = ratio > self.threshold
         marked[nodes.tagged(INLINE)] = False
-        ratios, inherited = found.tolist(), inherit(marked, ends)
+        ratios, inherited = ratio.tolist(), inherit(marked, ends)
 
         def reason(index: int) -> str:
             decided = index

@@ -10,21 +10,18 @@ from operator import not_
 from typing import TypeAlias
 
 import numpy as np
-from lxml import etree
 
 from denoise_crawler.core import loops
 from denoise_crawler.errors import PartError, SelectorError
 from denoise_crawler.output.content.blocks import Formula
+from denoise_crawler.output.content.code import PREFORMATTED, code_text, is_code, kept_share
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.links import is_permalink
 from denoise_crawler.output.content.pictures import Belonging
-from denoise_crawler.page import TEXT, Element, Nodes, Page
+from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.rules.selectors import find_nodes
-
-_NO_TEXT = ("script", "style", "template", "noscript")
-_NO_PLAIN_TEXT = (*_NO_TEXT, "br", "div", etree.Comment, etree.ProcessingInstruction)  # in a ``pre``
 
 
 class WordJoiner:
@@ -67,38 +64,12 @@ def text_of(nodes: Nodes, index: int) -> str:
     return f"({text.strip()})"
 
 
-def preformatted_text(element: Element) -> str:
-    """Return the lines of a ``pre`` without blank ones at its ends; only line breaks count of its markup."""
-    is_plain = next(element.iter(*_NO_PLAIN_TEXT), None) is None
-    whole = "".join(map(str, element.itertext())) if is_plain else _walked_text(element)
-    lines = [line.rstrip() for line in whole.splitlines()]
-    filled = [number for number, line in enumerate(lines) if line]
-    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
-
-
-def _walked_text(element: Element) -> str:
-    """Return the text of a ``pre`` with line breaks for elements that break lines, and without what is no text."""
-    parts = [element.text or ""]
-    walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
-    for event, child in walk:
-        if child is element:
-            continue
-        if event == "start":
-            if child.tag in _NO_TEXT:
-                walk.skip_subtree()
-                continue
-            breaks = child.tag == "br" or (child.tag == "div" and not "".join(parts[-1:]).endswith("\n"))
-            parts.append(("\n" if breaks else "") + (child.text or ""))
-        else:
-            parts.append(("\n" if event == "end" and child.tag == "div" else "") + (child.tail or ""))
-    return "".join(parts)
-
-
 # --- the clean text of a page, and how much of the page is noise
 
 Shown: TypeAlias = tuple[dict[int, str], dict[int, tuple[str, bool] | None], dict[int, list[tuple[int, str]]]]
 
 _ANNOTATIONS = frozenset({"rt"})
+_NEVER_CLOSED = frozenset({"p"})  # what a ``pre`` with one in it was
 
 
 def clean_text(page: Page, noise: list[bool] | None = None) -> str:
@@ -138,7 +109,7 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
         page.once(_columns),
         noise or [],
         _shown(page, noise),
-        lambda index: preformatted_text(nodes.elements[index]),
+        lambda index: code_text(nodes.elements[index]),
         lambda link: is_permalink(nodes, link),
         pairs,
     )
@@ -159,7 +130,7 @@ def _columns(page: Page) -> tuple[np.ndarray, ...]:
 
 
 def _shown(page: Page, noise: list[bool] | None) -> Shown:
-    """Return what is written in the place of texts and elements, and before nodes: formulas and annotations."""
+    """Return what is written in the place of texts and elements, and before nodes: formulas, annotations, code."""
     nodes, on_page = page.nodes, page.once(formulas_of)
     texts = {
         index: text_of(nodes, index)
@@ -167,7 +138,13 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
         for index in nodes.children(annotation)
         if nodes.texts[index]
     }
-    elements: dict[int, tuple[str, bool] | None] = {}
+    elements: dict[int, tuple[str, bool] | None] = {
+        index: (code_text(nodes.elements[index]), True)
+        for index in nodes.tagged(PREFORMATTED)
+        if not nodes.holds(index, nodes.end_of(index), _NEVER_CLOSED)
+        and is_code(nodes, index)
+        and kept_share(nodes, index, noise) == 1
+    }
     before: dict[int, list[tuple[int, str]]] = {}
     if not on_page.elements and not on_page.places:
         return texts, elements, before

@@ -37,7 +37,7 @@ _WORK = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Product|Recip
 _WORK_TEXTS = ("articleBody", "recipeInstructions", "reviewBody")
 
 
-def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], SelfDescription]) -> bool:
+def is_consent_wall(url: str, nodes: Nodes, root: Element, describe: Callable[[], SelfDescription]) -> bool:
     """Return True if a page shows nothing but a dialog that asks for consent.
 
     Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
@@ -45,15 +45,15 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, said: Callable[[], Se
     than MAX_CHARACTERS are not asked about.
     """
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(said())
+    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(describe())
 
 
-def _declares_work(said: SelfDescription) -> bool:
-    if any(meta.property == "og:type" and _WORK_TYPE.match(meta.content) for meta in said.metas):
+def _declares_work(description: SelfDescription) -> bool:
+    if any(meta.property == "og:type" and _WORK_TYPE.match(meta.content) for meta in description.metas):
         return True
-    if any(name in _WORK_TEXTS for name, _ in said.texts):
+    if any(name in _WORK_TEXTS for name, _ in description.texts):
         return True
-    return any("ld+json" in kind and _WORK.search(script.text or "") for kind, script in said.scripts)
+    return any("ld+json" in kind and _WORK.search(script.text or "") for kind, script in description.scripts)
 
 
 def _is_all_dialog(nodes: Nodes, root: Element) -> bool:

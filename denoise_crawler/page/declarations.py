@@ -80,22 +80,24 @@ class Declarations:
 
 def declarations_of(page: Page) -> Declarations:
     """Return what ``page`` declares; ask for it by ``page.once(declarations_of)``."""
-    said = page.once(self_description_of)
+    source = page.once(self_description_of)
     metas: dict[str, list[str]] = {}
     items: list[Item] = []
     left = MAX_JSON_LD_CHARACTERS
-    for meta in said.metas:
+    for meta in source.metas:
         _add_meta(meta, metas)
-    if page.tree is not None and any(not meta.content and (meta.property or meta.name) for meta in said.metas):
+    if page.tree is not None and any(not meta.content and (meta.property or meta.name) for meta in source.metas):
         for element in page.tree.iterfind(".//meta[@value]"):  # as some systems write it in place of the content
             name = element.get("property") or element.get("name") or ""
             _add_meta(Meta(name, "", "", "", element.get("value", "")), metas)
-    for kind, script in said.scripts:
+    for kind, script in source.scripts:
         if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)
             if left >= 0:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
-    return Declarations(metas, items, _find_main_work(items, page.url), said.titles, said.headings[:MAX_VALUES])
+    return Declarations(
+        metas, items, _find_main_work(items, page.url), source.titles, source.headings[:MAX_VALUES]
+    )
 
 
 def _add_meta(meta: Meta, metas: dict[str, list[str]]) -> None:
@@ -184,7 +186,7 @@ def has_type(item: Item, pattern: re.Pattern[str]) -> bool:
 
 def strings(*values: Any) -> list[str]:
     """Return the clean, non-empty strings of JSON-LD ``values``; an object stands for its value, name or id."""
-    found: list[str] = []
+    texts: list[str] = []
     for value in values:
         for one in value[:MAX_VALUES] if isinstance(value, list) else [value]:
             named = (
@@ -193,8 +195,8 @@ def strings(*values: Any) -> list[str]:
                 else one
             )
             if isinstance(named, str) and (text := without_markup(named)):
-                found.append(text)
-    return found
+                texts.append(text)
+    return texts
 
 
 def without_markup(text: str) -> str:
@@ -275,28 +277,28 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
         >>> declared_texts_of(page)
         (DeclaredText(field=2, text='2 eggs'),)
     """
-    said, found, left = page.once(self_description_of), list[DeclaredText](), _MOST_CHARACTERS
-    if not (said.texts or said.scripts or any(meta.itemprop for meta in said.metas)):
+    source, declared, left = page.once(self_description_of), list[DeclaredText](), _MOST_CHARACTERS
+    if not (source.texts or source.scripts or any(meta.itemprop for meta in source.metas)):
         return ()
     for field, written in _written(page):
         if text := without_markup(written[:left]):
-            found.append(DeclaredText(field, text))
+            declared.append(DeclaredText(field, text))
         left -= len(written)  # whatever is left of it: it was read
         if left <= 0:
             break
-    return tuple(found)
+    return tuple(declared)
 
 
 def _written(page: Page) -> Iterator[tuple[int, str]]:
-    said = page.once(self_description_of)
-    if any("ld+json" in kind.lower() for kind, _ in said.scripts):
+    source = page.once(self_description_of)
+    if any("ld+json" in kind.lower() for kind, _ in source.scripts):
         yield from _of_items(page.once(declarations_of).items)
-    for meta in said.metas:
+    for meta in source.metas:
         if meta.itemprop:
             field, _ = _meaning(meta.itemprop, NOTHING, ())
             if field >= 0:
                 yield field, meta.content
-    for names, element in said.texts:
+    for names, element in source.texts:
         if (field := _field_of(names, element)) >= 0:
             yield field, element.get("content") or "".join(map(str, _all(element)))
 
@@ -385,5 +387,5 @@ def _thing_of(element: Element) -> tuple[tuple[str, ...], str]:
 
 
 def _all(element: Element) -> list[Any]:
-    found: Any = _VISIBLE(element)
-    return list(found)
+    texts: Any = _VISIBLE(element)
+    return list(texts)

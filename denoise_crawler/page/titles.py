@@ -58,23 +58,23 @@ def headline_of(page: Page, declared: Declarations) -> str:
     others = [title for title in every if letters(title) not in names - {letters(headline or "")}]
     titles = [_without_site(title, names) for title in others or every]
     titles = [title for title in titles if len(title) >= _LEAST_CHARACTERS] or titles
-    told = list(map(letters, titles))
+    keys = list(map(letters, titles))
     headings: dict[str, str] = {}  # with their letters
     for heading in map(heading_text, declared.headings):
         if 0 < len(heading) <= MAX_CHARACTERS and (own := letters(heading)) not in names:
-            if own in told:
+            if own in keys:
                 return heading
             if len(heading) >= _LEAST_CHARACTERS or not titles:
                 headings[heading] = own
     unsure = [
-        title for title, own in zip(titles, told, strict=True) if headline is None or own != letters(headline)
+        title for title, own in zip(titles, keys, strict=True) if headline is None or own != letters(headline)
     ]
     if parted := _parted_by_heading(page, unsure, headings):
         return parted
-    begun = [heading for heading, own in headings.items() if told and told[0].startswith(own)]
-    said = [*_most_like(headings, told), *zip(titles, told, strict=True)]
-    count = Counter(own for _, own in said)
-    twice = (title for title, own in said if own and count[own] > 1)
+    begun = [heading for heading, own in headings.items() if keys and keys[0].startswith(own)]
+    candidates = [*_most_like(headings, keys), *zip(titles, keys, strict=True)]
+    count = Counter(own for _, own in candidates)
+    twice = (title for title, own in candidates if own and count[own] > 1)
     return first(twice) or first([*begun, *titles, *headings]) or without_controls(page.title)
 
 

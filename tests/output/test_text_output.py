@@ -73,6 +73,12 @@ def test_the_sign_of_a_link_to_its_own_place_is_left_out_and_other_links_stay(ht
         ("<pre><code><span>a</span>\n<span>  b</span><br>c<!-- x --></code></pre>", "a\n  b\nc"),
         ("<pre>a<div>b</div>c<script>x</script></pre>", "a\nb\nc"),
         ("<pre>a  b<p>c", "a b\nc"),
+        ("<pre><ol class=linenums><li>if x:<li>  y</ol></pre>", "if x:\n  y"),
+        ("<pre><span style='color:#080'>1</span> a\n<span style='color:#080'>2</span>  b</pre>", " a\n  b"),
+        (
+            "<pre><div class=code-block-header>sh Copy</div><code>ls\n  cd</code></pre><xmp>a\n <b></xmp>",
+            "ls\n  cd\na\n <b>",
+        ),
         ("<b>H</b>ello<wbr>x H<sub>2</sub>O 1<sup>st</sup> 10<sup>6</sup>", "Hellox H2O 1st 10^6"),
         ("<a href=1>one</a><a href=2>two</a> <a>x</a>y <a href=1>美</a><a href=2>国</a>", "one two xy 美国"),
         ("a<img src=x>b (<img src=x>)", "a b ()"),

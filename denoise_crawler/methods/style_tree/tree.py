@@ -83,11 +83,6 @@ class ElementNode:
         self.features = _NO_FEATURES
 
     @property
-    def is_leaf(self) -> bool:
-        """Return True if no page has anything below this element."""
-        return not self.style_nodes
-
-    @property
     def styles(self) -> Mapping[Labels, StyleNode]:
         """Ss: the style nodes by their sequence of children's labels."""
         empty = {(): StyleNode((), self.empty)} if self.empty else {}
@@ -235,42 +230,39 @@ def rate(elements: Iterable[ElementNode], rules: Rules) -> None:
                 waiting += [child for child in style.children if not child.is_rated]
     for element in reversed(order):
         for style in element.style_nodes.values():
-            if not style.is_rated:
-                _rate_style(style, style.children or _grown(style, rules))
+            if not style.is_rated and style.children:
+                _rate_style(style, style.children)
+            elif not style.is_rated:
+                rated_children(style, rules)
         _rate_element(element, rules)
 
 
 def rated_children(style: StyleNode, rules: Rules) -> Sequence[ElementNode]:
-    """Return the children of a style node with all that stands below them; a folded one is rated, and stays so."""
+    """Return the children of a style node with all that stands below them.
+
+    Those of a folded one are made and rated for the caller, as is the style node itself: it stays folded.
+    """
     if style.folded is None:
         return style.children
-    children = _grown(style, rules)
-    _rate_style(style, children)
-    return children
-
-
-def _grown(folded: StyleNode, rules: Rules) -> Sequence[ElementNode]:
-    """Return the children of a folded style node with all that stands below them, rated: a single page has it."""
-    if folded.folded is None:
-        return folded.children
-    page, places = folded.folded
-    children = tuple(map(ElementNode, folded.sequence))
+    page, places = style.folded
+    children = tuple(map(ElementNode, style.sequence))
     order = list(zip(children, places, strict=True))
     for element, nodes in order:  # which grows meanwhile
         element.pages = 1
         for sequence, below in page.styles(nodes, collapse=rules.collapse).items():
             if sequence:
-                style = element.style_node(sequence)
-                style.pages, style.children = 1, tuple(map(ElementNode, sequence))
-                order += zip(style.children, below, strict=True)
+                inner = element.style_node(sequence)
+                inner.pages, inner.children = 1, tuple(map(ElementNode, sequence))
+                order += zip(inner.children, below, strict=True)
             else:
                 element.empty = 1
-        if element.is_leaf or rules.data_node:
+        if not element.style_nodes or rules.data_node:
             element.add_features(rules.features(page, nodes))
     for element, _ in reversed(order):
-        for style in element.style_nodes.values():
-            _rate_style(style, style.children)
+        for inner in element.style_nodes.values():
+            _rate_style(inner, inner.children)
         _rate_element(element, rules)
+    _rate_style(style, children)
     return children
 
 

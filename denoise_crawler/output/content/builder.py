@@ -43,16 +43,17 @@ from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of
-from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import PageRecord
 
 _IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
+_MOST_CONTROLS = 12  # nodes beside the picture for readers without scripts
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
 def content_blocks(
     page: Page,
     noise: list[bool] | None = None,
-    posts: Sequence[FoundRecord] = (),
+    posts: Sequence[PageRecord] = (),
     *,
     links: bool = True,
     pictures: bool = True,
@@ -79,7 +80,7 @@ class Builder(Gathering):
     """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
+        self, page: Page, noise: list[bool] | None, posts: Sequence[PageRecord], *, links: bool, pictures: bool
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
         self._notes: list[Block] = []  # whose marks stand in it
@@ -146,7 +147,8 @@ class Builder(Gathering):
         self.open.append(OpenElement(index, self.nodes.ends[index], above.blocks, above.holder))
         begin_element(self, index, tag)
         end = self.nodes.ends[index]
-        if end == index + 1 or (tag == "figure" and PICTURES.isdisjoint(self.nodes.tags[index:end])):
+        is_empty = end - index <= _MOST_CONTROLS and not any(self.nodes.texts[index:end])
+        if (is_empty or tag == "figure") and PICTURES.isdisjoint(self.nodes.tags[index:end]):
             picture = picture_without_scripts(self.nodes.elements[index])
             if picture is not None:
                 self._add_picture(index, picture)

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from denoise_crawler.output.clean_text import preformatted_text
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
@@ -23,6 +22,7 @@ from denoise_crawler.output.content.code import (
     MIN_KEPT_SHARE,
     PREFORMATTED,
     code_of,
+    code_text,
     is_code,
     is_verse,
     kept_share,
@@ -44,7 +44,7 @@ from denoise_crawler.output.content.pictures import EMBEDS, Belonging, embed_of
 from denoise_crawler.output.content.posts import Posts
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import is_data_table
-from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import PageRecord
 
 Attach = Callable[[list[Block], list[Block]], None]
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Gathering(ABC):
     """The elements of a page that are open while it is walked through, and the blocks that they gather."""
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, pictures: bool
+        self, page: Page, noise: list[bool] | None, posts: Sequence[PageRecord], *, pictures: bool
     ) -> None:
         self.page, self.nodes, self.noise, self.with_pictures = page, page.nodes, noise, pictures
         self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)
@@ -211,7 +211,7 @@ def _add_rule(content: Gathering, index: int) -> None:
 def _begin_preformatted(content: Gathering, index: int) -> None:
     nodes, element = content.nodes, content.nodes.elements[index]
     if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
-        lines = preformatted_text(element).split("\n")
+        lines = code_text(element).split("\n")
         pieces: list[Inline] = [piece for line in lines for piece in (LineBreak(), Text(line))]
         content.add_line(pieces[1:])
         content.skip(index)

@@ -100,8 +100,23 @@ def _add_linked(page: Page, references: list[tuple[int, str]], until: list[int],
         if (note := notes.get(fragment, -1)) > index:
             footnotes.marks[_mark(nodes, index)] = labels.setdefault(note, label)
     _tie(nodes, labels, footnotes)
+    for index, fragment, label in labelled:
+        sign = _sign_behind_break(nodes, targets.get(fragment, -1))
+        if sign > index and block_around(nodes, sign) in footnotes.notes and label not in footnotes.notes.values():
+            footnotes.parted[sign] = footnotes.marks[_mark(nodes, index)] = label
     for note in footnotes.notes:
         _leave_out_labels(page, note, footnotes, until)
+    footnotes.left_out -= footnotes.parted.keys()
+
+
+def _sign_behind_break(nodes: Nodes, target: int) -> int:
+    """Return the label behind a line break that a fragment leads to, as the element of the line; -1 for others."""
+    if target < 0 or nodes.tags[target] not in INLINE:
+        return -1
+    while nodes.tags[nodes.parents[target]] in INLINE:
+        target = nodes.parents[target]
+    text = "".join(nodes.texts[target : nodes.ends[target]])
+    return target if nodes.tags[target - 1] == "br" and (not text or _LABEL.fullmatch(text)) else -1
 
 
 def _links(nodes: Nodes) -> list[int]:

@@ -65,6 +65,18 @@ def test_notes_that_line_breaks_part_are_notes_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
+    "notes",
+    [
+        "<sup><a name=n1>1</a></sup> Since May.<br><sup><a name=n2>2</a></sup> Built then.",
+        "<a href=#r1 id=n1>[1]</a> Since May.<br>\n<a href=#r2 id=n2>[2]</a> Built then.",
+    ],
+)
+def test_linked_notes_that_line_breaks_part_are_notes_of_their_own(notes: str) -> None:
+    text = "<p>It sails.<sup><a id=r1 href=#n1>1</a></sup> Old.<sup><a id=r2 href=#n2>2</a></sup></p>"
+    assert written(f"{text}<p>{notes}</p>") == "It sails.[^1] Old.[^2]\n\n[^1]: Since May.\n\n[^2]: Built then."
+
+
+@pytest.mark.parametrize(
     ("html", "markdown"),
     [
         (
@@ -76,6 +88,10 @@ def test_notes_that_line_breaks_part_are_notes_of_their_own() -> None:
             "a\n\n![](https://example.com/d/b.png)",
         ),
         ("<p>a<div><noscript><img src=/track.php?uid=1></noscript></div>", "a"),
+        (
+            "<p>a<div class=image><span class=loads></span><noscript><img src=b.jpg></noscript></div>",
+            "a\n\n![](https://example.com/d/b.jpg)",
+        ),
         ("<p>a<p><amp-img src=b.jpg alt=B></amp-img>", "a\n\n![B](https://example.com/d/b.jpg)"),
         (
             "<p>a<amp-youtube data-videoid=dQw4w9WgXcQ></amp-youtube>",
