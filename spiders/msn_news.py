@@ -19,24 +19,29 @@ from denoise_crawler.page.site import host_of
 from denoise_crawler.spiders.links import feed_links, is_feed, is_on_site, link_extractor, page_links, scope_of
 from denoise_crawler.spiders.page_spider import PageSpider, now_utc, read_count, read_urls, reject_unknown
 
+
+@dataclass
+class NewsPage(CleanPage):
+    """The clean text of one article.
+
+    Attributes:
+        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
+        provider: The name of the publisher; detail mode only.
+        authors: The authors; detail mode only.
+        published: An ISO 8601 time as the publisher wrote it; detail mode only.
+    """
+
+    source: str = ""
+    provider: str | None = None
+    authors: list[str] = field(default_factory=list)
+    published: str | None = None
+
+
 # --- the JSON of an MSN article: its URL, and how to read it without trusting its types
 
 _ARTICLE = re.compile(r"(?:ar|ss|vi|gm)-([A-Za-z0-9]+)")
 _LOCALE = re.compile(r"[a-z]{2,3}-[a-z0-9]{2,8}(?:-[a-z0-9]{2,8})?")
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[0-9:.]*(?:Z|[+-]\d\d:?\d\d)?)?")
-
-
-@dataclass(frozen=True)
-class ArticleDetail:
-    """One article as the JSON interface gives it; ``html`` is empty if it has no text."""
-
-    kind: str
-    title: str
-    html: str
-    provider: str | None
-    site: str
-    authors: list[str]
-    published: str | None
 
 
 def article_id(url: str) -> str:
@@ -74,10 +79,10 @@ def detail_url_of(template: str, url: str, locale: str) -> str:
     return address.replace("{id}", quote(article_id(url), safe=""))
 
 
-def read_detail(body: bytes, locale: str) -> ArticleDetail:
-    """Read the JSON of an article in the language of ``locale``.
+def read_detail(body: bytes, url: str, locale: str) -> tuple[NewsPage, str]:
+    """Return an article at ``url`` of the JSON ``body``, and its HTML in the language of ``locale``.
 
-    A title, author, provider or time of an unexpected type counts as absent.
+    The HTML is empty if there is no text. A title, author, provider or time of a wrong type counts as absent.
 
     Raises:
         ValueError: ``body`` is no JSON object, or its text has an unexpected type.
@@ -88,21 +93,24 @@ def read_detail(body: bytes, locale: str) -> ArticleDetail:
     text = record.get("body")
     if text is not None and not isinstance(text, str):
         raise ValueError(f"body is not a text but {type(text).__name__}")
-    kind = _string(record.get("type")) or "article"
     title = _string(record.get("title"))
     provider = record.get("provider")
     named = provider if isinstance(provider, dict) else {}
-    parts = [(text or "").strip(), *(_slides(record) if kind == "slideshow" else [])]
-    content = "\n".join(part for part in parts if part)
-    return ArticleDetail(
-        kind=kind,
-        title=title,
-        html=_build_html(title, content, locale) if content else "",
-        provider=_string(named.get("name")) or None,
+    authors = [_string(author.get("name")) for author in _dicts(record.get("authors"))]
+    times = [_string(record.get(name)) for name in ("publishedDateTime", "createdDateTime")]
+    page = NewsPage(
+        url=url,
         site=f"msn.com/{_slug(_string(named.get('id')) or _string(named.get('name')))}",
-        authors=_authors(record.get("authors")),
-        published=_iso_time(record.get("publishedDateTime")) or _iso_time(record.get("createdDateTime")),
+        title=title,
+        fetched_at=now_utc(),
+        source="detail",
+        provider=_string(named.get("name")) or None,
+        authors=[name for name in authors if name],
+        published=next((time for time in times if _ISO_TIME.fullmatch(time)), None),
     )
+    parts = [(text or "").strip(), *(_slides(record) if record.get("type") == "slideshow" else [])]
+    content = "\n".join(part for part in parts if part)
+    return page, _build_html(title, content, locale) if content else ""
 
 
 def _decode(body: bytes) -> Any:
@@ -113,15 +121,8 @@ def _decode(body: bytes) -> Any:
 
 
 def _slides(record: dict[str, Any]) -> list[str]:
-    slides = record.get("slides")
-    parts = []
-    for slide in slides if isinstance(slides, list) else []:
-        if not isinstance(slide, dict):
-            continue
-        title, body = _string(slide.get("title")), _string(slide.get("body"))
-        if title or body:
-            parts.append(f"<section><h2>{html.escape(title)}</h2>{body}</section>")
-    return parts
+    slides = [(_string(slide.get("title")), _string(slide.get("body"))) for slide in _dicts(record.get("slides"))]
+    return [f"<section><h2>{html.escape(title)}</h2>{body}</section>" for title, body in slides if title or body]
 
 
 def _build_html(title: str, content: str, locale: str) -> str:
@@ -132,19 +133,12 @@ def _build_html(title: str, content: str, locale: str) -> str:
     )
 
 
-def _authors(value: Any) -> list[str]:
-    authors = value if isinstance(value, list) else []
-    names = [_string(author.get("name")) for author in authors if isinstance(author, dict)]
-    return [name for name in names if name]
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _string(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _iso_time(value: Any) -> str | None:
-    text = _string(value)
-    return text if _ISO_TIME.fullmatch(text) else None
 
 
 def _slug(name: str) -> str:
@@ -157,23 +151,6 @@ def is_shell(response: HtmlResponse) -> bool:
         return False
     title = " ".join(response.selector.xpath("//title//text()").getall()).strip().casefold()
     return title in ("", "msn")
-
-
-@dataclass
-class NewsPage(CleanPage):
-    """The clean text of one article.
-
-    Attributes:
-        source: Where the text came from: ``detail`` (MSN's JSON interface) or ``html`` (the page itself).
-        provider: The name of the publisher; detail mode only.
-        authors: The authors; detail mode only.
-        published: An ISO 8601 time as the publisher wrote it; detail mode only.
-    """
-
-    source: str = ""
-    provider: str | None = None
-    authors: list[str] = field(default_factory=list)
-    published: str | None = None
 
 
 DETAIL_URL = "https://assets.msn.com/content/view/v2/Detail/{locale}/{id}"
@@ -285,17 +262,14 @@ class MsnNewsSpider(PageSpider):
         try:
             if response.status != 200:
                 raise ValueError(f"HTTP {response.status}")
-            detail = read_detail(response.body, locale)
+            page, text = read_detail(response.body, article, locale)
         except ValueError as error:
             return self._skip_article("malformed", response.url, str(error), start=start)
-        if not detail.html:
-            return self._skip_article("no_text", article, f"type {detail.kind!r} without a text", start=start)
+        if not text:
+            return self._skip_article("no_text", article, "it has no text, as most videos", start=start)
         self.count_page()
-        response.meta["denoise_page"] = {"url": article, "html": detail.html, "site": detail.site}
-        item = NewsPage(url=article, site=detail.site, title=detail.title, fetched_at=now_utc())
-        item.source, item.provider = "detail", detail.provider
-        item.authors, item.published = detail.authors, detail.published
-        return [item]
+        response.meta["denoise_page"] = {"url": article, "html": text, "site": page.site}
+        return [page]
 
     def _skip_article(self, counted: str, url: str, reason: str, *, start: bool) -> list[Any]:
         self.count(counted)

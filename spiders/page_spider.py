@@ -161,23 +161,22 @@ class PageSpider(Spider):
         self.count("pages")
 
     def is_usable(self, response: Response, *, start: bool) -> bool:
-        """Return True if to read a response; count it if it is an error or off the sites."""
+        """Return True if to read a response; count it if it is an error or off the sites.
+
+        A start page adds the site to which it redirected.
+        """
         if response.status != 200:
             self.count_failure(f"http_{response.status}")
             return False
-        if not self.check_site(response, start=start):
-            self.count("offsite")
-            return False
-        return True
-
-    def check_site(self, response: Response, *, start: bool) -> bool:
-        """Return True if a response is on the sites. A start page adds the site to which it redirected."""
         self._hosts_asked -= set(map(host_of, response.meta.get("redirect_urls", [])))
         self._hosts_asked.add(host_of(response.url))
         if start and not is_on_site(response.url, self.sites):
             self.state.setdefault("denoise_sites", []).append(scope_of(response.url))
             self._allow_site(scope_of(response.url))
-        return is_on_site(response.url, self.sites)
+        if not is_on_site(response.url, self.sites):
+            self.count("offsite")
+            return False
+        return True
 
     def failed(self, failure: Failure) -> None:
         """Count what went wrong with a request (errback). Errors are never fatal."""
@@ -188,7 +187,9 @@ class PageSpider(Spider):
         else:
             self.count_failure(kind)
         if request.cb_kwargs.get("start"):
-            self.log_start_failure(request.meta.get("redirect_urls", [request.url])[0], kind, failure)
+            url = request.meta.get("redirect_urls", [request.url])[0]
+            reason = ADVICE.get(kind, str(failure.value) or type(failure.value).__name__)
+            self.log_error("the start page %s could not be read (%s): %s", url, kind, reason)
         else:
             level = logging.DEBUG if kind == "robots" else logging.INFO
             self.logger.log(level, "no page from %s: %s (%s)", request.url, kind, failure.getErrorMessage())
@@ -200,11 +201,6 @@ class PageSpider(Spider):
         """Count a failure in total and by kind."""
         self.count("failed")
         self.count(f"failed/{kind}")
-
-    def log_start_failure(self, url: str, kind: str, failure: Failure) -> None:
-        """Log why a start page gave nothing, and what to do."""
-        reason = ADVICE.get(kind, str(failure.value) or type(failure.value).__name__)
-        self.log_error("the start page %s could not be read (%s): %s", url, kind, reason)
 
     def log_error(self, message: str, *values: object) -> None:
         """Log an error meant for the user."""
@@ -272,15 +268,10 @@ _KIND_OF_ERROR: tuple[tuple[type[BaseException], str], ...] = (
 )
 
 
-def http_status(failure: Failure) -> int:
-    """Return the HTTP status of an error response, 0 if there was no response."""
-    return failure.value.response.status if isinstance(failure.value, HttpError) else 0
-
-
 def failure_kind(failure: Failure) -> str:
     """Return ``http_404`` or the like, ``robots``, a word of ``_KIND_OF_ERROR``, or ``other``."""
-    if status := http_status(failure):
-        return f"http_{status}"
+    if isinstance(failure.value, HttpError):
+        return f"http_{failure.value.response.status}"
     for error, kind in _KIND_OF_ERROR:
         if isinstance(failure.value, error):
             return kind
@@ -321,10 +312,8 @@ def read_urls(name: str, text: str | None) -> list[str]:
         >>> read_urls("start_url", "https://example.com, https://example.org/a,1.html")
         ['https://example.com/', 'https://example.org/a,1.html']
     """
-    urls = [part.strip(",") for part in _URL_SEPARATOR.split((text or "").strip())]
-    urls = [url for url in urls if url]
     complete = []
-    for url in urls:
+    for url in filter(None, (part.strip(",") for part in _URL_SEPARATOR.split((text or "").strip()))):
         parts = split_http(url)
         if parts is None:
             raise BadArgumentError(

@@ -112,13 +112,6 @@ class ItemWriter:
             has_text = has_text or (taken and source == "text")
         return FillResult(item, has_text, wrote)
 
-    def fill_error(self, item: Any, error: str) -> Any:
-        """Return an item whose page failed, with the error if it has an empty field for it."""
-        target = self._targets_of(item).get("error")
-        if target is None or not _is_empty(before := self._value(item, target)):
-            return item
-        return self._set(item, "error", target, error, before)[0]
-
     def _set(self, item: Any, source: str, target: str, value: Any, before: Any) -> tuple[Any, bool]:
         """Return the item with a field set, and whether its class took the value."""
         try:
@@ -164,8 +157,9 @@ class ItemWriter:
         with suppress(Exception):  # a strange class of items must not cost the item
             self.as_it_came(item)
         with suppress(Exception):
-            if error:
-                return [self.fill_error(item, error)]
+            target = self._targets_of(item).get("error")
+            if error and target and _is_empty(before := self._value(item, target)):
+                return [self._set(item, "error", target, error, before)[0]]
         return [item]
 
     def _value(self, item: Any, name: str) -> Any:

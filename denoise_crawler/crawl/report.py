@@ -89,11 +89,8 @@ class CrawlReport:
         try:
             yield
         finally:
-            self.add_seconds(stage, perf_counter() - start)
-
-    def add_seconds(self, stage: str, seconds: float) -> None:
-        """Add to ``denoise/seconds/STAGE``."""
-        self._add_to_stat(f"{_PREFIX}seconds/{stage}", seconds)  # type: ignore[arg-type]
+            seconds = perf_counter() - start
+            self._add_to_stat(f"{_PREFIX}seconds/{stage}", seconds)  # type: ignore[arg-type]
 
     # --- items and pages
 
@@ -116,34 +113,20 @@ class CrawlReport:
 
     def page_cleaned(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
         """Count a cleaned page, and send the signal :data:`page_cleaned`."""
+        clean_page, url, judgement = cleaned.clean_page, printable(cleaned.clean_page.url), cleaned.judgement
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
-        self._count_judgement(cleaned)
-        self._count_text(cleaned, writing, method)
-        self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
-
-    def _count_judgement(self, cleaned: Cleaned) -> None:
-        judgement = cleaned.judgement
-        if judgement is None:
-            return
-        self.count("guarded", int(judgement.guarded))
-        self.count("rules_obeyed", int(bool(judgement.obeyed)))
-        if file := judgement.passed_over:
-            self.first(
-                "rules_passed_over",
-                "%s leaves next to nothing of %s: its rules are passed over on such pages",
-                printable(file),
-                printable(cleaned.clean_page.url),
-                key=file,
-            )
-
-    def _count_text(self, cleaned: Cleaned, writing: Writing, method: str) -> None:
-        clean_page, url = cleaned.clean_page, printable(cleaned.clean_page.url)
-        if clean_page.low_confidence:
-            self.count("unsure")
+        self.count("unsure", int(bool(clean_page.low_confidence)))
+        if judgement is not None:
+            self.count("guarded", int(judgement.guarded))
+            self.count("rules_obeyed", int(bool(judgement.obeyed)))
+            if file := judgement.passed_over:
+                message = "%s leaves next to nothing of %s: its rules are passed over on such pages"
+                self.first("rules_passed_over", message, printable(file), url, key=file)
         if writing.extractor and clean_page.text and clean_page.method == method:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)
+        self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
     def pace(self, shortest: float, longest: float, quota: int) -> None:
         """Log how long a polite crawl takes to know a site, or a silent crawl looks as if it hung.

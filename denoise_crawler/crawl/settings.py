@@ -138,24 +138,20 @@ def _project_store() -> str | None:
             path = data_path("denoise.sqlite")
         except FileExistsError:  # another crawl made the folder when Scrapy had not seen it
             path = data_path("denoise.sqlite")
+        folder = next(one for one in Path(path).absolute().parents if one.exists())
+        if os.access(folder, os.W_OK):
+            return path
+        why = OSError(errno.EROFS, os.strerror(errno.EROFS), path)
     except NotConfigured:
         return None
     except OSError as error:
-        _warn_read_only(error)
-        return None
-    folder = next(one for one in Path(path).absolute().parents if one.exists())
-    if os.access(folder, os.W_OK):
-        return path
-    _warn_read_only(OSError(errno.EROFS, os.strerror(errno.EROFS), path))
-    return None
-
-
-def _warn_read_only(error: OSError) -> None:
+        why = error
     logger.warning(
         "The data folder of the project cannot be written (%s): what this crawl learns stays in memory, and "
         "nothing is left for the next. DENOISE_STORE names a file elsewhere",
-        printable(error),
+        printable(why),
     )
+    return None
 
 
 def is_off(settings: BaseSettings) -> bool:
@@ -168,16 +164,12 @@ def is_off(settings: BaseSettings) -> bool:
 
 def warn_of_unknown(settings: BaseSettings) -> None:
     """Warn of each unknown setting that begins with ``DENOISE_``, and suggest the nearest name."""
+    rests = [known.removeprefix(PREFIX) for known in table.SETTINGS]
     for name in sorted(name for name in settings if isinstance(name, str) and name.startswith(PREFIX)):
         if name not in table.SETTINGS and name not in CONTRIB:
-            logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, _suggest(name))
-
-
-def _suggest(name: str) -> str:
-    """Return the question for the setting that was probably meant, an empty string if none is similar."""
-    rests = {known.removeprefix(PREFIX): known for known in table.SETTINGS}
-    nearest = get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.5)
-    return f": did you mean {rests[nearest[0]]}?" if nearest else ""
+            nearest = get_close_matches(name.removeprefix(PREFIX), rests, n=1, cutoff=0.5)
+            hint = f": did you mean {PREFIX}{nearest[0]}?" if nearest else ""
+            logger.warning("%s is not a setting of denoise_crawler and has no effect%s", name, hint)
 
 
 # --- ends a crawl that cannot begin with one line, instead of a page of tracebacks from Scrapy and asyncio

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -16,6 +16,7 @@ from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack
 from denoise_crawler.page.text import printable
+from denoise_crawler.store.sites import SiteTables
 
 logger = logging.getLogger(__name__)
 
@@ -173,28 +174,22 @@ class SharedStore:
 T = TypeVar("T")
 
 
-class KnowledgeStore(Protocol):
-    """A store of knowledge by site and method: an SQLite file, or a folder that crawls share."""
-
-    def knowledge(self, site: str, method: str) -> list[bytes]:
-        """Return the knowledge of a site in parts to merge, none for an unknown site."""
-
-    def save_knowledge(self, site: str, method: str, known: bytes, merge: Callable[[list[bytes]], bytes]) -> None:
-        """Save knowledge of a site; ``merge`` makes one of the stored parts and ``known``."""
-
-
 class StoredKnowledge:
     """The knowledge of one method in a store.
 
     Args:
-        store: The store.
+        store: The store: an SQLite file, or a folder that crawls share.
         choice: The method, which merges what several crawls learned of a site.
         on_error: Called with each error; the site then counts as unknown, or nothing is stored. Without it,
             errors are raised.
     """
 
     def __init__(
-        self, store: KnowledgeStore, choice: MethodChoice, *, on_error: Callable[[Exception], None] | None = None
+        self,
+        store: SiteTables | SharedStore,
+        choice: MethodChoice,
+        *,
+        on_error: Callable[[Exception], None] | None = None,
     ) -> None:
         self._store, self._choice, self._key, self._on_error = store, choice, choice.key, on_error
         self._hashes: dict[str, int] = {}  # by site, of the parts last read or written

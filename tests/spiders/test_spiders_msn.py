@@ -145,7 +145,7 @@ def test_gone_malformed_and_textless_articles_are_counted_and_skipped(details: t
     assert ended.stat("msn/no_text") == 1
     for number in ("BAD1", "BAD2", "BAD3", "BAD4"):
         assert f"no article from {pages.url}/detail/en-us/{number}:" in ended.log
-    assert "type 'webcontent' without a text" in ended.log
+    assert "it has no text" in ended.log
     assert "Traceback" not in ended.log
     assert ended.errors == []
 
@@ -252,10 +252,10 @@ def test_an_articles_own_locale_goes_before_the_argument() -> None:
 def test_any_json_is_read_or_refused_with_a_value_error(record: dict[str, object]) -> None:
     body = json.dumps(record).encode()
     if isinstance(record.get("body"), str | None):
-        assert read_detail(body, "en-us").site.startswith("msn.com/")
+        assert read_detail(body, "", "en-us")[0].site.startswith("msn.com/")
     else:
         with pytest.raises(ValueError, match="body is not a text"):
-            read_detail(body, "en-us")
+            read_detail(body, "", "en-us")
 
 
 @pytest.mark.parametrize(
