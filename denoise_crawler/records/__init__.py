@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from denoise_crawler.page import Page
-from denoise_crawler.records.listings import FoundRecord, find_items
+from denoise_crawler.records.listings import PageRecord, find_items
 from denoise_crawler.records.thread import find_posts, thread_of
 
-__all__ = ["LISTS", "FoundRecord", "find_records", "posts_of"]
+__all__ = ["LISTS", "PageRecord", "find_records", "posts_of"]
 
 _THREADS, LISTS = frozenset({"forum"}), frozenset({"listing", "collection"})
 _SURE = 0.5  # of a thread where nothing says what the page is
 
 
-def find_records(page: Page, noise: list[bool] | None, page_type: str | None) -> list[FoundRecord]:
+def find_records(page: Page, noise: list[bool] | None, page_type: str | None) -> list[PageRecord]:
     """Return the records of ``page`` in document order; none on a page that is one whole, such as an article.
 
     Args:
@@ -32,7 +32,7 @@ def find_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
     return find_items(page, noise) if page_type is None or page_type in LISTS else []
 
 
-def posts_of(page: Page, page_type: str | None) -> list[FoundRecord]:
+def posts_of(page: Page, page_type: str | None) -> list[PageRecord]:
     """Return the posts of ``page`` where it is a thread: by its type, or by its elements where that is None."""
     is_thread = page_type in _THREADS or (page_type is None and page.once(thread_of).likeness > _SURE)
     return page.once(find_posts) if is_thread else []

@@ -23,7 +23,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRecord:
+class PageRecord:
     """One record of a page.
 
     Attributes:
@@ -32,7 +32,7 @@ class FoundRecord:
         left_out: Subtrees in it that are no text of the record: its user, a signature, its price.
         values: What else is known of it, by name: ``user``, ``time``, ``title``, ``price``, ``link``.
         own: Of a post, all nodes from where the one before ends.
-        said: Of a post, the nodes that say its user and its time.
+        byline: Of a post, the nodes with its user and its time.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class FoundRecord:
     left_out: tuple[range, ...] = ()
     values: dict[str, str] = field(default_factory=dict)
     own: range = range(0)
-    said: frozenset[int] = frozenset()
+    byline: frozenset[int] = frozenset()
 
 
 def alike_elements(page: Page) -> dict[str, list[int]]:
@@ -112,7 +112,7 @@ _TITLE = re.compile(r"title|titel|name|headline|heading|subject", re.IGNORECASE)
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:")
 
 
-def find_items(page: Page, noise: list[bool] | None = None) -> list[FoundRecord]:
+def find_items(page: Page, noise: list[bool] | None = None) -> list[PageRecord]:
     """Return the items of a list in document order; none if what is kept of the page has no list.
 
     Example:
@@ -170,7 +170,7 @@ def _links(nodes: Nodes) -> list[str]:
     ]
 
 
-def _item(page: Page, item: int, often: frozenset[str]) -> FoundRecord:
+def _item(page: Page, item: int, often: frozenset[str]) -> PageRecord:
     nodes = page.nodes
     inside = range(item, nodes.ends[item])
     texts = [
@@ -181,13 +181,13 @@ def _item(page: Page, item: int, often: frozenset[str]) -> FoundRecord:
     priced = [index for index in texts if find_price(_line(nodes, index))]
     title = _title(nodes, inside, [index for index in texts if index not in priced])
     link = _link(nodes, inside, title)
-    said = {
+    written = {
         "title": " ".join(_line(nodes, index) for index in title if nodes.tags[index] == TEXT),
         "link": page.absolute(nodes.elements[link].get("href", "")) if link >= 0 else "",
         "price": find_price(_line(nodes, priced[0])) if priced else "",
     }
-    values = {name: collapse_spaces(value) for name, value in said.items() if value}
-    return FoundRecord(ITEM, inside, tuple(_left_out(nodes, inside, often, title, priced[:1])), values)
+    values = {name: collapse_spaces(value) for name, value in written.items() if value}
+    return PageRecord(ITEM, inside, tuple(_left_out(nodes, inside, often, title, priced[:1])), values)
 
 
 def _title(nodes: Nodes, inside: range, texts: Sequence[int]) -> range:

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.dates import AGO, CHANGED, iso_date
 from denoise_crawler.page.text import collapse_spaces
-from denoise_crawler.records.listings import POST, FoundRecord, alike_elements, names_of, outermost, texts_of_most
+from denoise_crawler.records.listings import POST, PageRecord, alike_elements, names_of, outermost, texts_of_most
 
 _MAX_DATE_CHARACTERS = 60
 _MONTH = (
@@ -251,7 +251,7 @@ def _next_texts(nodes: Nodes) -> list[int]:
     return firsts
 
 
-def find_posts(page: Page) -> list[FoundRecord]:
+def find_posts(page: Page) -> list[PageRecord]:
     """Return the posts of a thread in document order; none if the page has no thread.
 
     Example:
@@ -266,11 +266,11 @@ def find_posts(page: Page) -> list[FoundRecord]:
     for body, space, user in zip(thread.bodies, thread.spaces, users_of(nodes, thread), strict=True):
         inside = range(body, nodes.ends[body])
         time = _time(nodes, space, inside)
-        said = {"user": _text(nodes, user), "time": _moment(nodes, time), "link": _link(page, space, body)}
-        values = {name: value for name, value in said.items() if value}
+        written = {"user": _text(nodes, user), "time": _moment(nodes, time), "link": _link(page, space, body)}
+        values = {name: value for name, value in written.items() if value}
         who = frozenset({user, time} - {-1})
         left_out = tuple(_left_out(nodes, inside, often, who))
-        posts.append(FoundRecord(POST, inside, left_out, values, space, who))
+        posts.append(PageRecord(POST, inside, left_out, values, space, who))
     return posts
 
 

@@ -20,7 +20,6 @@ from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
 
 PAGE = Answer(200, HTML, b"<p>A story.")
-FAR = "http://far.example/a"
 
 
 def fetched(url: str) -> tuple[str, str | bytes]:

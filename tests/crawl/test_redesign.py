@@ -165,50 +165,33 @@ def test_before_enough_of_them_match_new_pages_are_judged_by_each_other(method: 
     assert crawled.drifts == 0
 
 
-def test_a_redesign_is_noticed_where_the_same_addresses_come_again(tmp_path: Path) -> None:
-    old = pages(OLD, 12)
-    new = [Page.parse(was.url, is_now.markup) for was, is_now in zip(old, pages(NEW, 12), strict=True)]
-    crawled = Crawled(tmp_path, "fusion", old)
-    crawled.learn(new)
-    assert crawled.drifts == 1
+OLD_PAGES, NEW_PAGES = pages(OLD, 12), pages(NEW, 2 * QUOTA)
+ODD_PAGES = [
+    Page.parse(f"https://example.com/{name}", f"<div class={name}><p>A {name} of its own kind.</p></div>")
+    for name in THINGS
+]
+SAME_PLACES = [Page.parse(was.url, is_now.markup) for was, is_now in zip(OLD_PAGES, NEW_PAGES, strict=True)]
 
 
-def test_a_redesign_is_noticed_though_some_old_pages_still_come(tmp_path: Path) -> None:
-    old, new = pages(OLD, 12), pages(NEW, 12)
-    crawled = Crawled(tmp_path, "fusion", old)
-    crawled.learn([*new[:3], old[0], *new[3:5], old[1], *new[5:]])
-    assert crawled.drifts == 1
-
-
-def test_more_pages_of_the_known_template_are_no_drift(tmp_path: Path) -> None:
-    found = pages(OLD, 60)
-    crawled = Crawled(tmp_path, "fusion", found[:QUOTA])
-    crawled.learn(found)
-    assert crawled.drifts == 0
-
-
-def test_odd_pages_that_are_unlike_each_other_are_no_drift(tmp_path: Path) -> None:
-    crawled = Crawled(tmp_path, "fusion", pages(OLD, 12))
-    odd = [
-        Page.parse(f"https://example.com/{name}", f"<div class={name}><p>A {name} of its own kind.</p></div>")
-        for name in THINGS
-    ]
-    crawled.learn(odd)
-    assert crawled.drifts == 0
-
-
-def test_strange_pages_that_are_fewer_than_the_others_are_forgotten(tmp_path: Path) -> None:
-    old, new = pages(OLD, 12), pages(NEW, 2 * QUOTA)
-    crawled = Crawled(tmp_path, "fusion", old)
-    for page in new:
-        crawled.learn([page, *old[:2]])
-    assert crawled.drifts == 0
-
-
-def test_one_strange_page_that_comes_again_and_again_is_no_drift(tmp_path: Path) -> None:
-    crawled = Crawled(tmp_path, "fusion", pages(OLD, 12))
-    crawled.learn(pages(NEW, 1) * 3 * QUOTA)
-    assert crawled.drifts == 0
+@pytest.mark.parametrize(
+    ("come", "drifts"),
+    [
+        pytest.param(SAME_PLACES, 1, id="new pages at the same addresses"),
+        pytest.param(
+            [*NEW_PAGES[:3], OLD_PAGES[0], *NEW_PAGES[3:5], OLD_PAGES[1], *NEW_PAGES[5:]], 1, id="some old"
+        ),
+        pytest.param(pages(OLD, 60), 0, id="more pages of the known template"),
+        pytest.param(ODD_PAGES, 0, id="odd pages that are unlike each other"),
+        pytest.param([one for new in NEW_PAGES for one in (new, *OLD_PAGES[:2])], 0, id="fewer than the others"),
+        pytest.param(NEW_PAGES[:1] * 3 * QUOTA, 0, id="one strange page again and again"),
+    ],
+)
+def test_a_redesign_is_noticed_and_nothing_else_is_taken_for_one(
+    come: list[Page], drifts: int, tmp_path: Path
+) -> None:
+    crawled = Crawled(tmp_path, "fusion", OLD_PAGES)
+    crawled.learn(come)
+    assert crawled.drifts == drifts
 
 
 def test_a_warm_up_is_over_after_a_pause_or_ten_times_as_long_and_once(

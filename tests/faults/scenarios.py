@@ -25,7 +25,6 @@ from tests.faults.store_faults import rest
 Scenario: TypeAlias = Callable[[Path, DemoServer, Random], Outcome]
 
 LONGEST = 1.6  # seconds in which a crawl of these pages is at work
-NO_TRACE = "a traceback instead of one line"
 WITH_HTML = SPIDER.replace('yield {"url": response.url}', 'yield {"url": response.url, "html": response.text}', 1)
 
 

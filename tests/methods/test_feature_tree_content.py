@@ -3,10 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError, ReferencesFormatError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.base import InMemoryKnowledge, Judgement
+from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.method import (
     References,
@@ -352,13 +351,6 @@ def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(
 def test_bytes_of_a_newer_version_are_named() -> None:
     with pytest.raises(ReferencesFormatError, match="version 9"):
         References(3).merge_bytes(b"FTR\x09")
-
-
-def test_a_damaged_store_is_learned_anew() -> None:
-    shelf = InMemoryKnowledge({"example.com": b"FTR\x01damaged"})
-    denoiser = Denoiser("feature_tree", knowledge=shelf)
-    denoiser.learn(page(FRAME.format(OTHER), "b"))
-    assert denoiser.method_for("example.com").pages_known == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.node_type import IGNORABLE_TAGS, Annotation, NodeType, annotate, image_widths
+from denoise_crawler.methods.node_type import IGNORABLE_TAGS, Annotation, NodeType, annotate
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -212,12 +212,6 @@ def test_images_are_content_from_100_pixels_on(attributes: str, stays: bool, why
         one, judgement = judged(f"<div><p>words</p>{image}</div>", coherence=1.0)
         assert judgement.noise[at(one)] is not stays
         assert judgement.reason(at(one)) == why
-
-
-def test_the_drawn_width_counts_before_the_declared_one() -> None:
-    html = "<html><body><p>words</p><img width=640></body></html>"
-    one = Page.parse("https://example.com/", html, boxes={"/html/body/img": (0, 0, 20, 20)})
-    assert list(image_widths(one).values()) == [20]
 
 
 def test_a_linked_image_is_a_link_and_noise() -> None:

@@ -246,24 +246,14 @@ def test_archives_are_read_from_paths_and_addresses_json_lines_and_parquet_with_
     ]
 
 
-def test_more_metadata_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
-    page = (
-        "https://a.com/",
-        "<meta name=keywords content='port,cranes'><meta name=description content=Two><p>Hello",
-    )
-    rows = clean(frame(spark, [page]), "link_ratio", writing=Writing(more_metadata=True))
-    [row] = rows.collect()
-    assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
-    assert "tags" not in clean(frame(spark, [page]), "link_ratio").columns
-
-
-def test_the_parts_of_a_long_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
-    page = ("https://a.com/", "<h2>Ports</h2>" + "<p>A crane stands here.</p>" * 9)
-    writing = Writing(max_chars=60)
+def test_more_metadata_and_the_parts_of_a_text_are_columns_where_they_are_asked_for(spark: SparkSession) -> None:
+    head = "<meta name=keywords content='port,cranes'><meta name=description content=Two>"
+    page = ("https://a.com/", f"{head}<h2>Ports</h2>" + "<p>A crane stands here.</p>" * 9)
+    writing = Writing(more_metadata=True, max_chars=60)
     [row] = clean(frame(spark, [page]), "link_ratio", writing=writing).collect()
+    assert (row.tags, row.description, row.image) == (["port", "cranes"], "Two", None)
     assert (row.truncated, row.next_part, len(row.text) <= 60) == (True, 2, True)
-    others = clean(frame(spark, [page]), "link_ratio").columns
-    assert not {"truncated", "next_part"} & set(others)
+    assert not {"tags", "truncated", "next_part"} & set(clean(frame(spark, [page]), "link_ratio").columns)
 
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession) -> None:

@@ -43,7 +43,7 @@ from denoise_crawler.output.content.posts import quote_controls
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.site import site_of
-from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import PageRecord
 
 _IN_A_LINE = INLINE | {"input"}  # which shows or hides what stands beside it
 _MOST_CONTROLS = 12  # nodes beside the picture for readers without scripts
@@ -53,7 +53,7 @@ _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or c
 def content_blocks(
     page: Page,
     noise: list[bool] | None = None,
-    posts: Sequence[FoundRecord] = (),
+    posts: Sequence[PageRecord] = (),
     *,
     links: bool = True,
     pictures: bool = True,
@@ -80,7 +80,7 @@ class Builder(Gathering):
     """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, links: bool, pictures: bool
+        self, page: Page, noise: list[bool] | None, posts: Sequence[PageRecord], *, links: bool, pictures: bool
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
         self._notes: list[Block] = []  # whose marks stand in it

@@ -44,7 +44,7 @@ from denoise_crawler.output.content.pictures import EMBEDS, Belonging, embed_of
 from denoise_crawler.output.content.posts import Posts
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import is_data_table
-from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import PageRecord
 
 Attach = Callable[[list[Block], list[Block]], None]
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
@@ -69,7 +69,7 @@ class Gathering(ABC):
     """The elements of a page that are open while it is walked through, and the blocks that they gather."""
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, posts: Sequence[FoundRecord], *, pictures: bool
+        self, page: Page, noise: list[bool] | None, posts: Sequence[PageRecord], *, pictures: bool
     ) -> None:
         self.page, self.nodes, self.noise, self.with_pictures = page, page.nodes, noise, pictures
         self.belongs, self.lists, self.footnotes = Belonging(page, noise), Lists(page.nodes), footnotes_of(page)

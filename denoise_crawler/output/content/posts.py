@@ -13,7 +13,7 @@ from denoise_crawler.output.content.pictures import Belonging
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.nodes import INLINE
-from denoise_crawler.records import FoundRecord
+from denoise_crawler.records import PageRecord
 
 _MOST_CHARACTERS = 40
 _OFTEN = 3  # quotations of a page that end with the same words
@@ -85,7 +85,7 @@ class Posts:
     holders: set[int] = field(default_factory=set)
 
     @classmethod
-    def of(cls, page: Page, records: Sequence[FoundRecord], belongs: Belonging) -> Posts:
+    def of(cls, page: Page, records: Sequence[PageRecord], belongs: Belonging) -> Posts:
         """Return the kept ones of the posts that ``records`` are; none unless two say who wrote them, and when.
 
         Example:
@@ -99,26 +99,28 @@ class Posts:
         nodes = page.nodes
         until = list(accumulate(page.characters, initial=0))
         kept = [one for one in records if _is_kept(page, one, belongs)]
-        named = [one for one in kept if one.said and not _is_said_in_text(page, one, until)]
-        found = cls()
+        named = [one for one in kept if one.byline and not _has_byline_in_text(page, one, until)]
+        posts = cls()
         if len(named) < _FEWEST or 2 * len(named) < len(kept):
-            return found
+            return posts
         for one in kept:
             begin = one.inside.start
-            found.heads[begin] = [*([Rule()] if found.heads else []), *_head(one)]
-            found.left_out.update(_lines_of_head(page, one, until))
-            found.holders.update(_around_all(page, one, until))
-            while begin >= 0 and begin not in found.holders:
-                found.holders.add(begin)
+            posts.heads[begin] = [*([Rule()] if posts.heads else []), *_head(one)]
+            posts.left_out.update(_lines_of_head(page, one, until))
+            posts.holders.update(_around_all(page, one, until))
+            while begin >= 0 and begin not in posts.holders:
+                posts.holders.add(begin)
                 begin = nodes.parents[begin]
-        return found
+        return posts
 
 
-def _is_kept(page: Page, post: FoundRecord, belongs: Belonging) -> bool:
-    return any(page.characters[index] and belongs.stays(index) for index in post.inside if index not in post.said)
+def _is_kept(page: Page, post: PageRecord, belongs: Belonging) -> bool:
+    return any(
+        page.characters[index] and belongs.stays(index) for index in post.inside if index not in post.byline
+    )
 
 
-def _around_all(page: Page, post: FoundRecord, until: Sequence[int]) -> Iterator[int]:
+def _around_all(page: Page, post: PageRecord, until: Sequence[int]) -> Iterator[int]:
     """Yield the elements in a post that hold all of its text."""
     nodes, index = page.nodes, post.inside.start + 1
     while index < post.inside.stop and until[index] == until[post.inside.start]:
@@ -127,7 +129,7 @@ def _around_all(page: Page, post: FoundRecord, until: Sequence[int]) -> Iterator
         index += 1
 
 
-def _head(post: FoundRecord) -> Iterator[Block]:
+def _head(post: PageRecord) -> Iterator[Block]:
     user, time = post.values.get("user", ""), post.values.get("time", "")
     when = (iso_date(time) or "")[:_TO_THE_MINUTE].replace("T", " ") or time
     parts: list[Inline] = [Text(user, "strong")] if user else []
@@ -136,20 +138,20 @@ def _head(post: FoundRecord) -> Iterator[Block]:
         yield Paragraph(parts)
 
 
-def _is_said_in_text(page: Page, post: FoundRecord, until: Sequence[int]) -> bool:
+def _has_byline_in_text(page: Page, post: PageRecord, until: Sequence[int]) -> bool:
     """Return True if user and time stand in the line that is the post's text."""
-    lines = {block_around(page.nodes, index) for index in post.said}
-    size = sum(page.characters[index] for index in post.said)
+    lines = {block_around(page.nodes, index) for index in post.byline}
+    size = sum(page.characters[index] for index in post.byline)
     text = until[post.inside.stop] - until[post.inside.start]
     return any(
         line in post.inside and 2 * (until[page.nodes.ends[line]] - until[line] - size) > text for line in lines
     )
 
 
-def _lines_of_head(page: Page, post: FoundRecord, until: Sequence[int]) -> Iterator[int]:
+def _lines_of_head(page: Page, post: PageRecord, until: Sequence[int]) -> Iterator[int]:
     """Yield the nodes that say who and when: the whole line where there is little else in it."""
-    nodes, size = page.nodes, sum(page.characters[index] for index in post.said)
-    for index in post.said:
+    nodes, size = page.nodes, sum(page.characters[index] for index in post.byline)
+    for index in post.byline:
         line = block_around(nodes, index)
         holds_text = line <= post.inside.start < nodes.ends[line]
         short = until[nodes.ends[line]] - until[line] <= size + _WORDS_BESIDE
