@@ -95,7 +95,6 @@ VALUE = "a value of the product: its price, a code or its maker"
 MAX_VALUES = 8
 _BEFORE, _BEHIND = 6, 40  # blocks around the title
 _LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
-_CARD_LINKS = 0.5  # of the characters around a price
 _LONGEST_SHARE = 3  # a block that has a declared value is at most so many times as long
 _CODE_OR_MAKER = (
     r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|artikel|produk\w*|prodotto|produto"
@@ -125,7 +124,7 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
     for block in (np.flatnonzero(short[near]) + near.start).tolist():
         text = blocks.texts[block]
         priced = has_price(text)
-        if priced and block > title and _is_card(evidence, block):
+        if priced and block > title and blocks.linked[block]:
             break  # the first of the products that are related to this one
         found[block] = priced or _holds(text, declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
@@ -133,11 +132,6 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
     for row in islice(rows, MAX_VALUES):
         found[row] = True
     return found & ~evidence.everywhere
-
-
-def _is_card(evidence: Evidence, block: int) -> bool:
-    """Return True if a price stands in a link, or in an element whose other text is mostly links."""
-    return bool(evidence.blocks.linked[block]) or evidence.links_around(block) > _CARD_LINKS
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
