@@ -44,9 +44,7 @@ def extensions() -> list:
             raise
         return []
     if {"bdist_wheel", "build_ext", "editable_wheel"} & set(sys.argv):
-        say(
-            f"\nCompiling the core of denoise_crawler, {MINUTES} of CPU time; DENOISE_BUILD=python installs without it"
-        )
+        say(f"\nCompiling the core: {MINUTES} of CPU time. DENOISE_BUILD=python leaves it out")
     readers = [
         Extension(
             f"denoise_crawler.core.{source.stem}",
