@@ -18,8 +18,8 @@ from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_po
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.page_cache import PageSpool
-from denoise_crawler.page.reader_aids import reader_aids
 from denoise_crawler.page.script_pages import DECLARED, declared_article
+from denoise_crawler.page.unseen import reader_aids
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
 

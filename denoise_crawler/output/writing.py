@@ -32,8 +32,8 @@ from denoise_crawler.output.safe_markup import clean_html, security_metas
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_of, more_metadata_of
 from denoise_crawler.page.page_cache import PageColumns
-from denoise_crawler.page.reader_aids import reader_aids
 from denoise_crawler.page.script_pages import declared_article
+from denoise_crawler.page.unseen import reader_aids
 from denoise_crawler.rules import SiteRules
 
 T = TypeVar("T")

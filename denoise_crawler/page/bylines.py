@@ -133,19 +133,20 @@ def lines_beside_heading(page: Page) -> list[Line]:
 def _lines(nodes: Nodes, places: range) -> list[Line]:
     """Return the lines of text in some nodes: what stands in one block, up to a line break."""
     columns, start, lines = nodes.columns, places.start, list[tuple[int, list[int]]]()
-    is_inline = [name in INLINE for name in columns.names]
-    blocks: list[int] = []  # by node, the element around it that starts a line
-    broken = True
     tags, parents = (column[start : places.stop].tolist() for column in (columns.tags, columns.parents))
-    for index, tag, parent in zip(places, tags, parents, strict=True):
-        blocks.append(index if not is_inline[tag] else parent if parent < start else blocks[parent - start])
-        if not nodes.texts[index]:
-            broken = broken or not is_inline[tag]
-        elif broken or lines[-1][0] != blocks[-1]:
-            lines.append((blocks[-1], [index]))
-            broken = False
+    in_line = {tag for tag in set(tags) if columns.names[tag] in INLINE}
+    previous = 0  # text; both are counted from the first node
+    for place, text in enumerate(nodes.texts[start : places.stop]):
+        if not text:
+            continue
+        block = parents[place]  # the element around it that starts a line
+        while block >= start and tags[block - start] in in_line:
+            block = parents[block - start]
+        if lines and lines[-1][0] == block and in_line.issuperset(tags[previous:place]):
+            lines[-1][1].append(start + place)
         else:
-            lines[-1][1].append(index)
+            lines.append((block, [start + place]))
+        previous = place
     joined: list[Line] = []
     for _, line in lines:
         text = collapse_spaces(_joined([nodes.texts[index] for index in line]))

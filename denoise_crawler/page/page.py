@@ -12,10 +12,9 @@ from lxml import etree
 
 from denoise_crawler.page.consent import MAX_CHARACTERS, is_consent_wall
 from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes_of
-from denoise_crawler.page.parsing import Markup, decode_html, parse_flattened
+from denoise_crawler.page.parsing import Markup, decode_html, has_shadow_roots, parse_as_shown, parse_flattened
 from denoise_crawler.page.reading_rules import read_as_meant
 from denoise_crawler.page.self_description import SelfDescription
-from denoise_crawler.page.shadow_roots import has_shadow_roots, parse_as_shown
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from lxml import etree
 from lxml.etree import _Element
+from lxml.etree import _Element as Element
 from w3lib.encoding import html_body_declared_encoding, html_to_unicode, read_bom
 
 from denoise_crawler.page.text import without_lone_surrogates
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
 
 _MAX_FLATTENED_DEPTH = 200
 _LONG_TAG_BYTES = 60_000  # bytes
@@ -315,3 +317,54 @@ class _Flattener:
 
     def close(self) -> str:
         return "".join(self._parts).translate(_NOT_IN_XML)
+
+
+# --- declarative shadow roots: a browser shows an element's template, with its children in the slots
+
+_MOST_SHADOW_ROOTS = 300  # templates
+_SHADOW_SIGN = "shadowroot"
+_OPENS = ("shadowrootmode", "shadowroot")
+
+
+def has_shadow_roots(source: str | bytes) -> bool:
+    """Return True if an HTML source may hold a declarative shadow root."""
+    return _SHADOW_SIGN in source if isinstance(source, str) else _SHADOW_SIGN.encode() in source
+
+
+def parse_as_shown(source: str | bytes) -> Element | None:
+    """Parse a source and put what its shadow roots show in place of their templates.
+
+    Example:
+        >>> root = parse_as_shown("<x-a><template shadowrootmode=open><p>1 <slot></slot></p></template>2</x-a>")
+        >>> "".join(root.itertext())
+        '1 2'
+    """
+    root = parse(source)
+    templates = [] if root is None else [one for one in root.iter("template") if any(map(one.get, _OPENS))]
+    for template in reversed(templates[:_MOST_SHADOW_ROOTS]):  # those inside of others first
+        _show(template)
+    return root
+
+
+def _show(template: Element) -> None:
+    """Put the content of a template in place of the children of its host, and these into its slots."""
+    host = template.getparent()
+    if host is None:
+        return
+    children = [child for child in host if child is not template]
+    text = (host.text or "") + (template.tail or "")
+    for child in [*host]:
+        host.remove(child)
+    slots = [*template.iter("slot")]
+    for slot in slots:
+        name = slot.get("name", "")
+        chosen = [child for child in children if isinstance(child.tag, str) and child.get("slot", "") == name]
+        if not chosen and (name or not text.strip()):
+            continue  # what stands in the slot itself is shown
+        for child in [*slot]:
+            slot.remove(child)
+        slot.text = "" if name else text
+        slot.extend(chosen)
+        children = [child for child in children if child not in chosen]
+    host.text = template.text
+    host.extend([*template])

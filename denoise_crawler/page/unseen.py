@@ -1,4 +1,4 @@
-"""Which nodes of a page the eye does not see: hidden by the markup or by the style sheets in the page."""
+"""Which nodes of a page readers do not see: hidden by markup or by style sheets in it, or read aloud only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 from denoise_crawler.core import loops
 from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page, self_description_of
-from denoise_crawler.page.signs import HEARD, find_words, signed
+from denoise_crawler.page.signs import HEARD, SOURCE_LINK, find_words, signed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
 
 HIDES, OPENS = "hides", "opens"
 MOST_SELECTORS = 64
@@ -259,3 +260,33 @@ def _applies(sheet: Element) -> bool:
     """Tell whether a style sheet is one for screens, with scripts."""
     parent, media = sheet.getparent(), sheet.get("media", "").strip().lower()
     return media in ("", "all", "screen") and (parent is None or parent.tag != "noscript")
+
+
+# --- what stands beside words for those who listen to a page, or read the source of what it documents
+
+
+def reader_aids(page: Page) -> tuple[int, ...]:
+    """Return the nodes of what is no text of ``page``; ask for it by ``page.once``.
+
+    That is what a link says to those who listen ("opens in a new window"), and the link to the source of what a
+    documentation is about.
+
+    Example:
+        >>> page = Page.parse("https://a.example/", "<p>See <a href=/b>b<i class=sr-only> (new window)</i></a>.")
+        >>> [page.nodes.tags[index] for index in reader_aids(page)]
+        ['i']
+    """
+    nodes = page.nodes
+    return tuple(index for index in signed(nodes) if nodes.link_of(index) >= 0 and _is_aid(page, index))
+
+
+def _is_aid(page: Page, index: int) -> bool:
+    """Return True if an element in a link leads to the source, or is read aloud beside something that is shown."""
+    nodes, link = page.nodes, page.nodes.link_of(index)
+    classes = nodes.elements[index].get("class", "")
+    if SOURCE_LINK in classes:
+        return True
+    if link == index or not set(HEARD).intersection(classes.split()):
+        return False
+    characters = page.characters
+    return sum(characters[link : nodes.end_of(link)]) > sum(characters[index : nodes.end_of(index)])

@@ -9,7 +9,7 @@ from denoise_crawler.core import compiled
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.shadow_roots import parse_as_shown
+from denoise_crawler.page.parsing import parse_as_shown
 
 URL = "https://a.example/1"
 
