@@ -24,10 +24,12 @@ demo: $(VENV)/.installed ## crawl the bundled news site and show what came out
 core: $(VENV)/.core ## compile the core again if a source of it is newer
 
 test: $(READY) ## what a change needs: all but long tests, with few examples each, and a crawl
+	@echo 'Running the tests that most changes need, 7 CPU minutes; each minute a line says how far'
 	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile few \
 	  -m "smoke or not (browser or crawl or fuzz or process or project or spark)"
 
 test-all: $(READY) ## all tests
+	@echo 'Running all tests; each minute a line says how far'
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-random: $(READY) ## the tests of properties, with a thousand new examples each; a failure says how to repeat it

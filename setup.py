@@ -5,6 +5,8 @@ it cannot be built, ``checked`` builds one that looks at every index.
 """
 
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from setuptools import setup
@@ -28,6 +30,8 @@ def extensions() -> list:
         if MUST:
             raise
         return []
+    if {"bdist_wheel", "build_ext", "editable_wheel"} & set(sys.argv):
+        say("\nCompiling the kernel: half a minute of CPU time. DENOISE_BUILD=python leaves it out")
     found = [
         Extension(
             f"denoise_crawler.kernel.{source.stem}",
@@ -42,6 +46,12 @@ def extensions() -> list:
     for extension in made:
         extension.optional = not MUST  # cythonize drops what the extension says
     return made
+
+
+def say(line: str) -> None:
+    """Write to the terminal itself: pip keeps what a build prints for itself."""
+    with suppress(OSError), Path("/dev/tty").open("w", encoding="utf-8") as terminal:
+        print(line, file=terminal)
 
 
 setup(ext_modules=extensions(), options={"build_ext": {"parallel": min(2, os.cpu_count() or 1)}})

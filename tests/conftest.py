@@ -108,6 +108,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(mark)
 
 
+class Progress:
+    """Says once a minute how many tests have run, and which was the last, where others see dots alone."""
+
+    def __init__(self, terminal: Any) -> None:
+        self._terminal, self._done, self._said = terminal, 0, time.monotonic()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test."""
+        self._done += report.when == "teardown"
+        if time.monotonic() - self._said >= 60:
+            self._said = time.monotonic()
+            self._terminal.write_line(f"\n{self._done:,} tests have run; the last: {report.nodeid}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Have the process that starts the others report."""
+    if not hasattr(config, "workerinput") and (terminal := config.pluginmanager.get_plugin("terminalreporter")):
+        config.pluginmanager.register(Progress(terminal))
+
+
 @dataclass
 class Project:
     """A Scrapy project in a folder of its own, whose crawls run as ``scrapy crawl`` in a process."""

@@ -25,7 +25,8 @@ def write_examples(folder: Path, count: int = 8) -> None:
     for name in ("mirror", "folder"):
         _write_mirror(folder / name, english)
     _write_mirror(folder / "portal", chinese)
-    (folder / "saved.html").write_bytes(_body(english[0]))
+    for name, story in (("saved", english[0]), ("a", english[0]), ("b", english[1])):
+        (folder / f"{name}.html").write_bytes(_body(story))
     (folder / "pages.jsonl").write_text("".join(_line(story) for story in english), encoding="utf-8")
     (folder / "gold.jsonl").write_text("".join(_line(story) for story in english), encoding="utf-8")
     (folder / "archive.warc.gz").write_bytes(_warc(english))

@@ -159,16 +159,13 @@ class Sites:
             site.keys.clear()
             self._warming.pop(site.name, None)
             self._report.count("sites_ready")
-            self._report_ready(site)
+            waiting = self._store.safely(0, Store.waiting_count, site.name, inherited=bool(self._settings.job))
+            message = "%s is known after %d pages; %d items that waited go on"
+            logger.info(message, printable(site.name), site.pages_seen, waiting)
             self._denoiser.save(site.name)
             self._save_state(site)
         elif site.pages_seen % ceil(quota / 4) == 0:
             logger.info("%s: %d of %d pages until it is known", printable(site.name), site.pages_seen, quota)
-
-    def _report_ready(self, site: Site) -> None:
-        waiting = self._store.safely(0, Store.waiting_count, site.name, inherited=bool(self._settings.job))
-        message = "%s is known after %d pages; %d items that waited go on"
-        logger.info(message, printable(site.name), site.pages_seen, waiting)
 
     def _report_redesign(self, site: Site) -> None:
         site.run.layouts += 1

@@ -70,6 +70,7 @@ class SiteFigures:
     sizes: Sizes = field(default_factory=Sizes)
     shown: list[PageFigures] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
+    share_titles: list[str] = field(default_factory=list)
     sure: list[float] = field(default_factory=list)
     curve: LearningCurve | None = None
     tree_nodes: int = 0
@@ -168,14 +169,18 @@ def _of_site(site: SiteFigures) -> Iterator[Finding]:
 
 
 def _unlike(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
-    """Yield pages whose share of noise, language or type is not that of their site."""
-    shares = [page.sizes.noise_share for page in pages]
-    usual = median(share for share in shares if share is not None) if any(shares) else 0.0
-    for page, share in zip(pages, shares, strict=True):
-        if share is not None and abs(share - usual) > _FAR:
-            amount = "more" if share > usual else "less"
-            why = f"{share:.0%} removed, much {amount} than the {usual:.0%} of its site"
-            yield Finding(site, page, f"{amount} removed", why, abs(share - usual))
+    """Yield pages whose noise, language or type is not that of their site.
+
+    Characters are compared and not shares: a site has as much noise on a long page as on a short one.
+    """
+    usual = median(page.sizes.visible - page.sizes.kept for page in pages)
+    for page in pages:
+        removed = page.sizes.visible - page.sizes.kept
+        far = abs(removed - usual) / max(1, page.sizes.visible)
+        if far > _FAR:
+            amount = "more" if removed > usual else "less"
+            why = f"{removed:,} characters removed, much {amount} than the {usual:,.0f} of its site"
+            yield Finding(site, page, f"{amount} removed", why, min(1.0, far))
     for name, what in (("language", "language"), ("page_type", "type")):
         values = Counter(getattr(page, name) for page in pages)
         common, often = values.most_common(1)[0]
@@ -295,6 +300,7 @@ def page_chart(site: SiteFigures) -> Chart | None:
     rows = []
     for start in range(0, len(shares), each):
         some = shares[start : start + each]
-        rows.append((str(start + 1) if each == 1 else f"{start + 1}–{start + len(some)}", (fmean(some),)))
+        name = f"{start + 1} {site.share_titles[start]}" if each == 1 else f"{start + 1}–{start + len(some)}"
+        rows.append((name, (fmean(some),)))
     note = "" if each == 1 else f"Each row is the mean of {each} pages."
     return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

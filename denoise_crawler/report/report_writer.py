@@ -210,6 +210,7 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
 
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
 _MAX_CHARTED_SHARES = 2_000
+_MAX_ROW_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +324,7 @@ def _count(site: SiteFigures, figures: PageFigures) -> None:
     share = figures.sizes.noise_share
     if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
         site.shares.append(share)
+        site.share_titles.append(figures.title[:_MAX_ROW_CHARACTERS] or figures.url[:_MAX_ROW_CHARACTERS])
     if figures.confidence is not None and len(site.sure) < _MAX_CHARTED_SHARES:
         site.sure.append(figures.confidence)
     if figures.file:

@@ -136,7 +136,9 @@ def test_items_of_every_kind_are_filled_and_none_is_lost(crawls: Project) -> Non
         expected = {"own text": "mine", "no text field": None}.get(item["kind"])
         assert item.get("text") == expected if item["kind"] in ("own text", "no text field") else item["text"]
         assert item["kind"] != "dataclass" or item["tags"] == ["a"]
-    assert 9 <= crawls.stats["denoise/unparkable"] <= 24  # more, if they come while the others are released
+    assert (
+        0 < crawls.stats["denoise/unparkable"] <= 24
+    )  # those that come before the site is known and all is released
     assert crawls.log.count("name another field in DENOISE_TEXT_FIELD") == 1
 
 

@@ -23,7 +23,7 @@ from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
 from denoise_crawler.report.explorer import TreeData, tree_data
-from denoise_crawler.report.figures import learning_curve
+from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings, learning_curve, page_chart
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteRun, SiteState, Store, is_store
@@ -225,6 +225,24 @@ class OddMethod(MethodChoice("link_ratio").new().__class__):  # type: ignore[mis
         if page.url.endswith("bad"):
             raise ValueError("bad page")
         return super().judge(page)
+
+
+def test_a_long_page_is_not_worth_a_look_for_its_length_but_one_whose_noise_stays_is() -> None:
+    def page(name: str, visible: int, kept: int) -> PageFigures:
+        return PageFigures(f"{BASE}/{name}", name, Sizes(visible=visible, kept=kept))
+
+    usual = [page(str(number), 5_000, 1_000) for number in range(5)]
+    site = SiteFigures("a", "a", shown=[*usual, page("thread", 40_000, 36_000), page("left", 5_000, 4_900)])
+    (finding,) = findings([site])
+    assert (finding.page.url, finding.kind) == (f"{BASE}/left", "less removed")
+    assert finding.why == "100 characters removed, much less than the 4,000 of its site"
+
+
+def test_the_bars_of_pages_have_their_titles() -> None:
+    site = SiteFigures("a", "a", shares=[0.5, 0.75], share_titles=["A story", "Another"])
+    chart = page_chart(site)
+    assert chart is not None
+    assert [name for name, _ in chart.rows] == ["1 A story", "2 Another"]
 
 
 def test_the_start_page_names_pages_that_are_unlike_their_site_or_doubtful(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -412,18 +412,26 @@ def test_folders_on_the_way_to_the_file_are_made(tmp_path: Path) -> None:
         assert (tmp_path / "new" / "folder" / "denoise.sqlite").is_file()
 
 
-def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(path: Path) -> None:
-    path.write_text("a diary, " * 1000)
-    assert "not a database" in refused(path)
-    assert path.read_text() == "a diary, " * 1000
-
-
-def test_the_database_of_another_program_is_refused_and_left_as_it_is(path: Path) -> None:
+def foreign(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE cookies (name TEXT)")
-    before = path.read_bytes()
-    assert "the database of another program" in refused(path)
-    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.write_text("a diary, " * 1000), "not a database"),
+        (foreign, "the database of another program"),
+        (Path.mkdir, ""),
+    ],
+)
+def test_what_is_no_store_is_refused_and_left_as_it_is(
+    path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    make(path)
+    before = path.is_file() and path.read_bytes()
+    assert why in refused(path)
+    assert before == (path.is_file() and path.read_bytes())
 
 
 def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> None:
@@ -448,16 +456,6 @@ def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> 
             store.release(row.id)
         assert [row.item for row in reader if store.release(row.id)] == [b"b", b"e", b"f"]
         assert not store.release(row.id)
-
-
-@pytest.mark.parametrize("size", [10, 30_000, 200_000])
-def test_small_and_large_items_come_in_the_order_in_which_they_were_parked(path: Path, size: int) -> None:
-    items = [b"%d" % number + os.urandom(size * (number % 3 == 0)) for number in range(130)]
-    with opened(path) as store:
-        page = ParkedPage("a.example", "https://a.example/", "<p>", b"")
-        for item in items:
-            store.park(page, item)
-        assert [row.item for row in waiting(store)] == items
 
 
 def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
@@ -503,11 +501,6 @@ def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     with opened(path) as store:
         store.inherit()
         assert names(store) == ["two"]
-
-
-def test_a_folder_in_the_place_of_the_file_is_refused(path: Path) -> None:
-    path.mkdir()
-    refused(path)
 
 
 def test_a_file_in_the_place_of_a_folder_is_refused(path: Path) -> None:
