@@ -43,6 +43,9 @@ class NoPlotError(ValueError):
     """The file holds nothing that can be drawn; the message says what it should hold."""
 
 
+LEGEND_COLUMNS = 3
+
+
 def plot(figures: Any, beside: Any = None, *, size: bool = False) -> Any:
     """Return the chart of what ``figures`` hold; raise :class:`NoPlotError` if there is none.
 
@@ -73,7 +76,7 @@ def learning_curve(figures: dict[str, dict[str, list[float]]], levels: dict[str,
     for name, f1 in levels.items():
         chart.add(name, [f1] * len(known), show_dots=False, stroke_style={"width": 1.5, "dasharray": "5,4"})
     # pygal leaves room for one row of the legend, whose others would be cut off
-    chart.margin_bottom = 20 * ceil(len(figures | levels) / chart.legend_at_bottom_columns)
+    chart.margin_bottom = 20 * ceil(len(figures | levels) / LEGEND_COLUMNS)
     return chart
 
 
@@ -136,7 +139,7 @@ def _lines(title: str, x_title: str, y_title: str) -> Any:
         x_title=x_title,
         y_title=y_title,
         legend_at_bottom=True,
-        legend_at_bottom_columns=3,
+        legend_at_bottom_columns=LEGEND_COLUMNS,
         truncate_legend=-1,
         dots_size=3,
         stroke_style={"width": 2.5},

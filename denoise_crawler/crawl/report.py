@@ -181,8 +181,8 @@ class CrawlReport:
     # --- the end
 
     def log_summary(self) -> None:
-        """Log one line for people that says what happened to the items; a warning if none has a text."""
-        in_vain = self.of("items") and not self.of("with_text")
+        """Log one line for people that says what happened to the items: a warning if no page has a text."""
+        in_vain = self.of("items") > self.of("untouched") and not self.of("with_text")
         logger.log(logging.WARNING if in_vain else logging.INFO, self._summary())
 
     def _summary(self) -> str:

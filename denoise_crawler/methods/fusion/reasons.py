@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -139,6 +139,7 @@ def added_by_topic(look: Look, block: int) -> dict[str, float]:
     return sums
 
 
+@cache
 def topic_of(feature: str) -> str:
     """Return what a feature is about; ``"other"`` for one that is not known here."""
     fitting = (topic for topic, starts, ends in _TOPICS if feature.startswith(starts) or feature.endswith(ends))
