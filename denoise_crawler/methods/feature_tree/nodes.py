@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -235,7 +235,6 @@ def _build_tree(
     return FeatureTree(page.key, text, drawn, *of_nodes, kind_parents, features)
 
 
-@lru_cache(maxsize=16_384)
 def _hash_of_name(name: str) -> int:
     return (hash64(name) or 1) if name else 0
 
