@@ -1324,7 +1324,7 @@ cdef int fill_largest_lists(float[::1] row, Py_ssize_t at, Page page, double[:, 
     cdef int64_t[::1] keys = longs(page.size), members = longs(page.size), of = longs(page.size)
     cdef list found = []
     for index in range(page.size):  # elements with one path below the same element are of one kind
-        keys[index] = (page.parents[index] << 32) + page.paths[index] if page.last[index] > page.first[index] else -1
+        keys[index] = page.parents[index] * (<int64_t>1 << 32) + page.paths[index] if page.last[index] > page.first[index] else -1
     groups = group(keys, members, of)
     sums = np.zeros((5, groups))  # elements, characters, those inside links, likely tokens, tokens
     for index in range(page.size):
