@@ -84,6 +84,9 @@ class _Measurer(NamedTuple):
         sources = made if isinstance(made, list) else [made, made]
         for method in METHODS:
             _costs_of(method, _SMALL)
+        if what == FORM:  # so that what the forms import is no cost of the page
+            for form in FORMS:
+                _costs_of("fusion", _SMALL, form)
         if what == "all":
             seconds, added, outcome = _costs_of_outputs(sources)
         elif what == FORM:
