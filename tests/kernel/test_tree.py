@@ -25,19 +25,8 @@ DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
-    "",
-    "text alone",
-    "<p>One<!-- a --> two<!-- b --> three\u00a0<b> </b>four<![CDATA[five]]>six",
-    "<html><head><title>t</title></head><body>a</body></html> tail <p>after</html><html><p>again",
-    "<body class='a b' id=x hidden><div style='display:none' role=navigation>hidden</div>",
-    "<div class=comments-1><p class='c 12' id='34'>first<p class='c 13' id='35'>second</div>",
-    "<noscript>" + "long text. " * 200 + "<p>x</noscript><p>y",
+    *roads.ODD_PAGES,
     "<video><p>text in a video never closed</video><button>no</button><h2><button>question</button></h2>",
-    "<a href=/x>" + "linked " * 300 + "</a><a>no address</a><a href=''>empty</a>",
-    "<o:p>office</o:p><svg xmlns='http://www.w3.org/2000/svg'><text>drawn</text></svg><math><mi>x</mi></math>",
-    "<p>&nbsp;</p>\x1c<p>\x1d\u3000</p><p>日本語 中文\u200b</p>",
-    "<div>" * 3_000 + "deep",
-    "<section id=a-comment class=x><h2>A comment</h2><p>b</section><body class=the-title-itself>",
     "<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table><pre><span class=ln>1</span>c</pre>",
     "<table><tr><td>7<td><pre>d</pre></table><table><tr><td>1\n2<!-- c --><td><code>e\nf</code></table>",
     "<table><tr><th>a<th><img><tr><td>b<p>c<p>d<td>e<table><tr><td>f</table></table><dl><dt>g<dd>h</dl>",
