@@ -24,10 +24,6 @@ class GoldError(DenoiseError, ValueError):
     """A file or folder holds no gold set; the message names it."""
 
 
-class FeedError(DenoiseError, ValueError):
-    """A file holds no clean items; the message names it and the format that is expected."""
-
-
 class GivenPageError(DenoiseError, ValueError):
     """A spider names something as the page of its items that is no page; the message says what to give."""
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.temporary import temporary_folder
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
 from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
@@ -23,8 +24,6 @@ from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.rules import NO_RULES, SiteRules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]
@@ -176,8 +175,8 @@ def _check_picklable(job: Job) -> None:
 def _clean_all(
     pages: Callable[[], Pages], job: Job, tally: Tally, is_done: Callable[[str], bool]
 ) -> Iterator[BatchResult]:
-    with _named_errors(), temporary_folder() as folder:
-        make = partial(BatchWorker, job, folder)
+    with _named_errors(), TemporaryDirectory(prefix="denoise-", ignore_cleanup_errors=True) as folder:
+        make = partial(BatchWorker, job, Path(folder))
         with open_workers(make, job.workers, job.limits, tries=_TRIES) as workers:
             batch = _Batch(job, workers, tally)
             if job.cleaning.choice.learns:

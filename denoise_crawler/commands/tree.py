@@ -25,7 +25,6 @@ from denoise_crawler.report import RunFigures
 from denoise_crawler.report.explorer import (
     MAX_NODES,
     SiteSample,
-    pages_html,
     style_tree_of,
     tree_data,
     tree_dot,
@@ -37,7 +36,6 @@ EPILOG = help_text(
     {
         "scrapy denoise tree mirror/ -o tree.html": "learned from pages on disk",
         "scrapy denoise tree --store crawl.sqlite -o tree.html": "as a crawl with style_tree left it",
-        "scrapy denoise tree --pages a.html b.html -o both.html": "two pages, and how they become one style tree",
         "scrapy denoise tree mirror/ --nodes 60 -o tree.dot": "for Graphviz: dot -Tsvg tree.dot -o tree.svg",
     },
     "Exit codes: 0 written, 1 there is nothing to draw, 2 wrong usage.",
@@ -52,7 +50,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("paths", nargs="*", type=Path, metavar="PATH", help="pages to learn: files, folders")
     add_output(parser, "FILE", "a new .html or .dot file")
     add("--site", metavar="NAME", help="the site to draw, if there are several")
-    add("--pages", nargs=2, type=Path, metavar="PAGE", help="two small pages, drawn beside their style tree")
     what = "without PATH: the store of a crawl whose method was style_tree (default: DENOISE_STORE)"
     add("--store", type=Path, metavar="FILE", help=what)
     add_number(parser, "--nodes", 1, MAX_NODES, "nodes in all")
@@ -76,9 +73,6 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
 
 
 def _draw(path: Path, arguments: Namespace, settings: DenoiseSettings, *, replace: bool) -> None:
-    if arguments.pages:
-        _draw_pages(path, arguments, settings, replace=replace)
-        return
     site, sample, store = arguments.site, SiteSample(), None
     with ExitStack() as opened:
         if arguments.paths:
@@ -101,18 +95,6 @@ def _draw(path: Path, arguments: Namespace, settings: DenoiseSettings, *, replac
         )
         file.write_text(text, encoding="utf-8", errors="replace")
     print(printable(f"{path}: {site}, {tree.pages_known} pages"))
-
-
-def _draw_pages(path: Path, arguments: Namespace, settings: DenoiseSettings, *, replace: bool) -> None:
-    if path.suffix != ".html":
-        raise DrawingError(f"{path} does not end in .html, as a drawing of two pages does")
-    choice = settings.choice
-    method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
-    read = [page for named in arguments.pages for page in read_pages(named)]
-    pages = [Page.parse(f"{number}:{url}", html, site="-") for number, (url, html) in enumerate(read, 1)]
-    with new_file(path, replace=replace) as file:
-        text = pages_html(pages, method, _figures(arguments.pages), max_nodes=arguments.nodes)
-        file.write_text(text, encoding="utf-8", errors="replace")
 
 
 def _figures(paths: list[Path]) -> RunFigures:

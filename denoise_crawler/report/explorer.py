@@ -16,7 +16,7 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.page_nodes import Labels
 from denoise_crawler.methods.style_tree.site_tree import StyleTree
-from denoise_crawler.methods.style_tree.tree import ElementNode, Rules, StyleNode, node_importance
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures
@@ -30,7 +30,6 @@ _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node
 _MAX_PLACES = 50
 _MAX_NAMES = 12
 FORMULA = "CompImp(E) = (1 − γˡ)·NodeImp(E) + γˡ·Σ p·CompImp(S), and CompImp(S) is the mean over its children"
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Those of painted pages, see ``PAINT``.
 _KEPT_COLOURS = 'fillcolor="#ffffff", color="#6f96d8", fontcolor="#10203a"'
 _NOISE_COLOURS = 'fillcolor="#f4f4f4", color="#dfe1e4", fontcolor="#6b7077"'
@@ -38,7 +37,7 @@ _NOISE_COLOURS = 'fillcolor="#f4f4f4", color="#dfe1e4", fontcolor="#6b7077"'
 
 @dataclass(slots=True)
 class SiteSample:
-    """Compressed pages of one site, for its style tree and its learning curve."""
+    """Compressed pages of one site, for its style tree."""
 
     packed: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -187,67 +186,6 @@ def tree_dot(data: TreeData) -> str:
         lines.append(f"n{row} [label={label}, {colours}{style}];")
         lines += [f"n{parent} -> n{row};"] if parent >= 0 else []
     return "\n".join([*lines, "}", ""])
-
-
-# --- a few pages, and the style tree that they become
-
-
-class DrawnNode(NamedTuple):
-    """A node of a drawn tree, in document order.
-
-    Attributes:
-        row: Its row in the columns of the tree.
-        calculation: How its CompImp comes about; empty for a leaf and for a style node.
-        is_leaf: Whether nothing hangs below it.
-        closes: How many nodes end with this leaf.
-    """
-
-    row: int
-    calculation: str
-    is_leaf: bool
-    closes: int
-
-
-def pages_html(pages: Sequence[Page], method: StyleTree, run: RunFigures, *, max_nodes: int) -> str:
-    """Return a drawing of the tree of each page beside the style tree of all of them, with CompImp in numbers."""
-    trees = list[tuple[str, TreeData, list[DrawnNode]]]()
-    names = [page.title or page.url for page in pages]
-    for name, some in [*zip(names, ([page] for page in pages), strict=True), ("The style tree of both", pages)]:
-        tree = SiteStyleTree(**{field: getattr(method.tree.rules, field) for field in Rules.__slots__})
-        for page in some:
-            tree.add(page)
-        explored = _Explorer(tree, method.threshold, max_nodes)
-        for number, page in enumerate(some, 1):
-            explored.add_page(number, page)
-        trees.append((name, explored.data, _drawn(explored)))
-    return render_page("pages.html", trees=trees, formula=FORMULA, run=run, threshold=method.threshold)
-
-
-def _drawn(explored: _Explorer) -> list[DrawnNode]:
-    elements = {row: element for element, row in explored.rows.items()}
-    below: list[list[int]] = [[] for _ in explored.data.parents]
-    for row, parent in enumerate(explored.data.parents[1:], 1):
-        below[parent].append(row)
-    nodes, waiting = list[DrawnNode](), [(0, 0)]
-    while waiting:
-        row, closes = waiting.pop()  # closes: of the nodes around it
-        calculation = _calculation(elements[row], explored.tree.rules) if row in elements else ""
-        nodes.append(DrawnNode(row, calculation, not below[row], closes))
-        last = below[row][-1:]
-        waiting += [(child, closes + 1 if [child] == last else 0) for child in reversed(below[row])]
-    return nodes
-
-
-def _calculation(element: ElementNode, rules: Rules) -> str:
-    """Return how the CompImp of an element comes about, by the formulas of the paper."""
-    styles = sorted(element.styles.values(), key=lambda style: -style.pages)
-    counts = [style.pages for style in styles]
-    if len(counts) < 2:
-        return f"{rules.gamma:g}·{styles[0].importance:.2f}" if element.style_nodes else ""
-    own = node_importance(counts, element.pages, rules.single_page)
-    damping = f"{rules.gamma:g}{str(len(counts)).translate(_RAISED)}"
-    below = " + ".join(f"{style.pages}/{sum(counts)}·{style.importance:.2f}" for style in styles)
-    return f"(1 − {damping})·{own:.2f} + {damping}·({below})"
 
 
 class _Waiting(NamedTuple):
