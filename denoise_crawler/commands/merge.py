@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteRun, SiteState, Store
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.file import unreadable_store
 from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
@@ -42,7 +42,6 @@ class _Known(NamedTuple):
     method: str
     knowledge: bytes
     state: SiteState = SiteState()
-    history: Sequence[SiteRun] = ()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -118,7 +117,7 @@ def _read_file(path: Path) -> Iterator[_Known]:
         with closing(Store(path, read_only=True)) as store:
             for site, method in store.known():
                 for knowledge in store.knowledge(site, method):
-                    yield _Known(site, method, knowledge, store.site(site, method), store.history(site, method))
+                    yield _Known(site, method, knowledge, store.site(site, method))
     except sqlite3.Error as error:
         raise unreadable_store(path, error) from None
 
@@ -186,6 +185,3 @@ def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmu
         # a crawl counts pages until the site is known, no further
         seen = max(min(pages, warmup_pages), state.pages_seen)
         target.save_state(site, choice.key, SiteState(seen, state.ready or pages >= warmup_pages))
-        with target.together():
-            for figures in known.history:
-                target.save_run(site, choice.key, figures)

@@ -1,16 +1,14 @@
-"""The figures of a report: of a page, a site, a run; what is worth a look; the chart of a site over time."""
+"""The figures of a report: of a page, a site, a run; what is worth a look."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from statistics import fmean, median
 
 from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.page.text import counted
-from denoise_crawler.store import SiteRun
 
 
 @dataclass(slots=True)
@@ -194,36 +192,3 @@ def _repeated(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
             most = max(on[line] for line in lines)
             why = f"{counted(len(lines), 'line')} of its text also on other pages, one on {most} of {len(pages)}"
             yield Finding(site, page, "repeated", why, min(1.0, 0.2 + len(lines) / max(1, len(page.lines))))
-
-
-_LATEST = 4_000_000_000_000  # milliseconds: a date that can be written
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A table with a title. Each row has a name and its shares (0-1; None where a share is not known)."""
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[float | None]]]
-    note: str = ""
-
-
-def over_time(runs: Sequence[SiteRun]) -> Chart | None:
-    """Return the chart of a site over its runs, in the order of time; None if no run is known.
-
-    Example:
-        >>> over_time([SiteRun(1_700_000_000_000, pages=9, visible=200, kept=50)]).rows
-        [('2023-11-14 22:13, 9 pages', (0.75, None))]
-    """
-    rows = []
-    for run in runs:
-        begun = datetime.fromtimestamp(min(run.begun, _LATEST) / 1_000, timezone.utc).strftime("%Y-%m-%d %H:%M")
-        template = f", {counted(run.template, 'template line')}" if run.template else ""
-        removed = noise_ratio(run.visible, run.kept) if run.visible else None
-        rows.append((f"{begun}, {counted(run.pages, 'page')}{template}", (removed, run.drift)))
-    note = (
-        "Template lines come back on pages of the site. Drift is the mean share of a page's text where no page "
-        "known before had any. Times are UTC; only crawls that came to their end are counted."
-    )
-    return Chart("Over time, crawl by crawl", ("crawl", "noise removed", "drift"), rows, note) if rows else None

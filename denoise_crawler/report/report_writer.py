@@ -25,7 +25,6 @@ from denoise_crawler.report.figures import (
     SiteFigures,
     Sizes,
     findings,
-    over_time,
 )
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store
@@ -153,8 +152,7 @@ class SiteWriter:
         """Write the tree and the page of a site; return its figures, with those of its knowledge."""
         site.pages_known = self._known(site.name) or 0
         self._write_tree(site, sample)
-        runs = self._store.history(site.name, self._frame.choice.key) if self._store else []
-        self._write(f"{site.folder}/index.html", "site.html", site=site, chart=over_time(runs))
+        self._write(f"{site.folder}/index.html", "site.html", site=site)
         return site
 
     def _known(self, site: str) -> int | None:

@@ -26,7 +26,7 @@ from denoise_crawler.report.explorer import TreeData, tree_data
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
-from denoise_crawler.store import SiteRun, SiteState, Store, is_store
+from denoise_crawler.store import SiteState, Store, is_store
 from denoise_crawler.store.rows import ParkedPage
 from examples.demo_site.replies import article_path, articles, respond
 from tests.scrapy_process import denoise
@@ -325,38 +325,6 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
     data = tree_of(tmp_path / "beside" / beside.sites[0].folder)
     assert data.pages == 9
     assert articles()[0].title in data.strings
-
-
-DAY = 86_400_000  # milliseconds
-
-
-def history(path: Path, number: int) -> list[SiteRun]:
-    """Leave in a store what some daily runs saw; return it."""
-    runs = [
-        SiteRun(
-            1_780_000_000_000 + DAY * day, f"{day:032x}", 40 + day, 9_000, 3_000 - 9 * day, 40, 40 * day, 0, 24
-        )
-        for day in range(number)
-    ]
-    for run in runs[:1]:
-        run.compared = run.novelty = 0  # the first run knew no page before
-    with closing(Store(path)) as store:
-        for run in runs:
-            store.save_run(SITE, "fusion", run)
-    return runs
-
-
-def test_a_site_that_was_crawled_often_is_charted_over_time(tmp_path: Path, opened: Opened) -> None:
-    for number in (0, 9):
-        path = tmp_path / f"store-{number}.sqlite"
-        store_with(path, "fusion", demo_pages(3))
-        history(path, number)
-        run = reported(tmp_path / f"report-{number}", [], store=opened(path))
-        said = (tmp_path / f"report-{number}" / run.sites[0].folder / "index.html").read_text("utf-8")
-        chart = said.partition("Over time, crawl by crawl</figcaption>")[2].partition("</figure>")[0]
-        assert chart.count('<th scope="row">') == number
-        assert ("2026-05-28 20:26, 40 pages, 24 template lines" in chart) == bool(number)
-        assert ("66.7%" in chart) == bool(number)
 
 
 def test_a_store_that_cannot_be_read_is_named(tmp_path: Path, opened: Opened) -> None:
