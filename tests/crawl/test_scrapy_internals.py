@@ -23,6 +23,13 @@ def test_a_crawl_that_has_not_begun_has_no_scheduler() -> None:
 
 
 RENDERING = "denoise_crawler.contrib.rendering"
+BOTH = """
+import scrapy
+
+
+class BothSpider(scrapy.Spider):
+    name = "both"
+"""
 
 
 @pytest.mark.skipif(scrapy.version_info[:2] >= (2, 18), reason="this Scrapy has what they need")
@@ -37,7 +44,7 @@ RENDERING = "denoise_crawler.contrib.rendering"
 def test_on_an_older_scrapy_what_needs_a_newer_one_says_so_and_nothing_is_crawled(
     project: Project, spider: str, part: str, settings: str
 ) -> None:
-    project.write("test_spiders.py", STARTS)
+    project.write("test_spiders.py", BOTH)
     project.write("project_settings.py", f"{SETTINGS}\n{settings}\n")
     with serving(nothing) as site:
         process = project.start(spider, *(("-a", f"start_url={site.url}/") if spider != "both" else ()))
