@@ -21,7 +21,7 @@ SUBCOMMANDS: dict[str, str] = {
     "tree": "draw the site style tree of pages on disk, or of a crawl",
     "explain": "show why each block of a page was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
-    "merge": "merge the knowledge of several crawls, or of Spark, into one store",
+    "merge": "merge the knowledge of several crawls into one store",
     "evaluate": "compare methods on pages with gold text",
 }
 

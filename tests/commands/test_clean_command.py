@@ -472,21 +472,6 @@ def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> N
     }
 
 
-def test_trees_of_spark_make_a_store(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
-    rows = [
-        {"site": "a.example", "method": KEY, "pages": 40, "knowledge": learned(range(40))},
-        {"site": "c.example", "method": KEY, "pages": 1, "knowledge": None},
-    ]
-    (tmp_path / "trees").mkdir()
-    (tmp_path / "trees" / "_SUCCESS").write_text("")
-    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees" / "part-0.parquet")
-    assert merge("trees", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
-    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), KNOWN)}
-
-
 def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:
     ran = merge("nowhere.sqlite", "-o", "out.sqlite", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (1, "nowhere.sqlite is not there\n")
