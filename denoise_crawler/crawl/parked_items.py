@@ -18,7 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html, unpack
+from denoise_crawler.crawl.pickled import class_path, pack, unpack
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
 from denoise_crawler.errors import DamagedRowError, UnparkableError
@@ -30,9 +30,6 @@ from denoise_crawler.store.file import is_private
 from denoise_crawler.store.rows import Parked, WaitingPage
 
 logger = logging.getLogger(__name__)
-
-_ROW_OVERHEAD_BYTES = 16
-
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,6 +78,7 @@ class WaitingItems:
     def __init__(self, crawler: Crawler, store: GuardedStore, report: CrawlReport) -> None:
         self._store, self._path, self._report = store, store.store.path, report
         self._limits = ItemLimits(crawler)
+        self._has_inherited = False
         self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
         # Items of pages that were crawled at the same time alternate in the store.
         self._sources: PageCache[int, SourcePage] = PageCache()
@@ -163,7 +161,7 @@ class WaitingItems:
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
-        return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
+        return WaitingItem(unpack(parked.item), source)
 
     def _set_aside(self, parked: Parked, error: Exception) -> None:
         """Write an item that cannot be read into a file beside the store; if that fails it stays."""
@@ -191,12 +189,15 @@ class WaitingItems:
         """Take over the items that earlier runs left; return how many."""
         inherited = self._store.safely(0, Store.inherit) if self._is_private else 0
         if inherited:
+            self._has_inherited = True
             self._report.count("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)
         return inherited
 
     def supersede(self, source: SourcePage) -> None:
         """Drop the items that an earlier run parked from a page that this run has fetched again."""
+        if not self._has_inherited:
+            return
         with self._report.isolate_step("drop the items of a page that was fetched again"):
             dropped = self._store.safely(-1, Store.supersede, source.origin.key)
             if dropped < 0:
@@ -263,9 +264,8 @@ class ItemLimits:
 
 def _pack(item: Any, source: SourcePage) -> bytes:
     """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
-    packed, page = pack(item), source.to_parked()
-    data = cut_html(packed, page.html)
-    if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
+    data = pack(item)
+    if not source.to_parked().is_storable() or len(data) > MAX_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
 

@@ -9,12 +9,10 @@ import pickle
 import sys
 from typing import Any
 
-import msgspec
 from scrapy import http
 from scrapy.http import Request, Response
 
 from denoise_crawler.errors import DamagedRowError, UnparkableError
-from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack
 
 PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 
@@ -46,14 +44,12 @@ def unpack(data: bytes) -> Any:
         raise UnparkableError(f"an item that waits cannot be read: {error}") from error
 
 
-def response_as_bytes(response: Response, html: str | None = None) -> bytes:
-    """Pickle a response and its request, without callbacks; without its body if ``html`` gives it."""
+def response_as_bytes(response: Response) -> bytes:
+    """Pickle a response and its request, without callbacks."""
     known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
     known |= {"headers": dict(response.headers), "body": response.body}
     if isinstance(response, http.TextResponse):
         known["encoding"] = response.encoding
-        if html is not None and html.encode(response.encoding, "replace") == response.body:
-            known["body"] = None
     if (request := response.request) is not None:
         kept = request.replace(callback=None, errback=None, meta={}, cb_kwargs={}).to_dict()
         meta = {name: value for name, value in request.meta.items() if _is_kept(name, value)}
@@ -61,12 +57,10 @@ def response_as_bytes(response: Response, html: str | None = None) -> bytes:
     return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
 
 
-def response_from_bytes(data: bytes, html: str) -> Response:
+def response_from_bytes(data: bytes) -> Response:
     """Return the response; raise DamagedRowError."""
     try:
         kind, known = pickle.loads(data)  # noqa: S301 - as above
-        if known["body"] is None:
-            known["body"] = html.encode(known["encoding"], "replace")
         if request := known.get("request"):
             known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
         response: Response = kind(**known)
@@ -80,42 +74,3 @@ def _is_kept(name: str, value: Any) -> bool:
         return name != PAGE_KEY and bool(pickle.dumps(value))
     except Exception:  # a connection, a browser page
         return False
-
-
-# --- the bytes of an item, in which the HTML of its page is not repeated
-
-MIN_SHARED_CHARACTERS = 1_000
-_encode = msgspec.msgpack.Encoder().encode
-
-
-def cut_html(item: bytes, html: str) -> bytes:
-    """Cut the HTML of a page out of the bytes of an item; :func:`paste_html` puts it back.
-
-    Example:
-        >>> packed = b"before " + 400 * b"<p>" + b" after"
-        >>> len(cut_html(packed, 400 * "<p>"))
-        18
-        >>> paste_html(cut_html(packed, 400 * "<p>"), 400 * "<p>") == packed
-        True
-    """
-    if len(html) < MIN_SHARED_CHARACTERS or len(html) > len(item):
-        return _encode([item])
-    try:
-        return _encode(item.split(html.encode()))
-    except UnicodeEncodeError:  # a lone surrogate: the store would change the HTML
-        return _encode([item])
-
-
-def paste_html(data: bytes, html: str) -> bytes:
-    """Return the bytes of an item as they were before :func:`cut_html`.
-
-    Raises:
-        ValueError: ``data`` is damaged, or the item has more than 64 MB.
-    """
-    parts: list[bytes] = decode_msgpack(data, list[bytes])
-    if len(parts) == 1:
-        return parts[0]
-    own = html.encode()
-    if len(data) + len(parts) * len(own) > MAX_BYTES:  # manipulated bytes may repeat the HTML any number of times
-        raise ValueError("the item is too large")
-    return own.join(parts)

@@ -107,7 +107,7 @@ class Sites:
             return site
         source.learned = True
         try:
-            if not source.skipped:
+            if not source.page.skipped:
                 self._learn(source, site)
         except Exception as error:  # the page can still be judged
             self._note_page(site, is_new=False)
@@ -209,7 +209,7 @@ class Sites:
         if source.cleaned is not None or source.failed:
             return
         try:
-            if source.skipped:
+            if source.page.skipped:
                 return
             site = self.of(source.page.site)
             method = self._redesigns.method_for(site.name) if source.is_strange else None

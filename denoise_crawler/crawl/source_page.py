@@ -99,29 +99,19 @@ def _selector_root(response: HtmlResponse) -> Any:
 # --- the page with its response, learned and judged once
 
 
+@dataclass(slots=True, eq=False)
 class Origin:
     """The response that items came in.
 
     Attributes:
         key: Identifies its request, also in later runs.
         response: The response, None where only the page is known.
+        parked: The response as the store keeps it, None before an item waits.
     """
 
-    def __init__(self, key: bytes, response: Response | None = None) -> None:
-        self.key, self.response = key, response
-        self._stored: dict[bool, ParkedResponse] = {}
-
-    def to_parked(self, body: str | None) -> ParkedResponse | None:
-        """Return the response as the store keeps it, None where there is none.
-
-        If the page is the body, ``body`` is its text: the store keeps it with the page, so it is left out here.
-        """
-        if self.response is None:
-            return None
-        whole = body is None
-        if whole not in self._stored:
-            self._stored[whole] = ParkedResponse(response_as_bytes(self.response, body))
-        return self._stored[whole]
+    key: bytes
+    response: Response | None = None
+    parked: ParkedResponse | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +122,6 @@ class SourcePage:
         page: The page; an empty one where the items have none, as those of a JSON response.
         origin: The response it came in.
         has_page: Whether there is a page.
-        is_body: Whether the page is the body of that response.
         html: The HTML that the items carry, None where they carry none.
         learned: Whether the page was learned.
         is_strange: Whether it has hardly a text where known pages of its site have text.
@@ -144,7 +133,6 @@ class SourcePage:
     page: Page
     origin: Origin
     has_page: bool = True
-    is_body: bool = False
     html: str | bytes | None = None
     learned: bool = False
     is_strange: bool = False
@@ -152,11 +140,6 @@ class SourcePage:
     error: str | None = None
     cleaned: Cleaned | None = None
     _parked: ParkedPage | None = None
-
-    @property
-    def skipped(self) -> str | None:
-        """Why the page has nothing to read, None if it has something."""
-        return self.page.skipped
 
     @property
     def response(self) -> Response | None:
@@ -169,9 +152,10 @@ class SourcePage:
     def to_parked(self) -> ParkedPage:
         """Return the page as the store keeps it."""
         if self._parked is None:
-            page, html = self.page, self.page.markup
-            response = self.origin.to_parked(html if self.is_body else None)
-            self._parked = ParkedPage(page.site, page.url, html, self.origin.key, response)
+            page, origin = self.page, self.origin
+            if origin.parked is None and origin.response is not None:
+                origin.parked = ParkedResponse(response_as_bytes(origin.response))
+            self._parked = ParkedPage(page.site, page.url, page.markup, origin.key, origin.parked)
         return self._parked
 
 
@@ -191,9 +175,7 @@ def response_origin(response: Response, crawler: Crawler) -> Origin:
 
 def source_of_parked(parked: ParkedPage) -> SourcePage:
     """Return the page of items that waited, learned, with its response rebuilt from the store."""
-    response = None
-    if parked.response is not None:
-        response = response_from_bytes(parked.response.data, parked.html)
+    response = None if parked.response is None else response_from_bytes(parked.response.data)
     page = Page.parse(parked.url, parked.html, site=parked.site)
     origin = Origin(parked.origin, response)
     return SourcePage(page, origin, has_page=bool(parked.html), learned=True, _parked=parked)
@@ -255,5 +237,5 @@ class ResponsePages:
                 site = self._site_of(response.url)
                 self._body_page = without_page(response.url, site, self._origin)
             else:
-                self._body_page = SourcePage(page, self._origin, is_body=given is None)
+                self._body_page = SourcePage(page, self._origin)
         return self._body_page

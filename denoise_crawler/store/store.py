@@ -48,7 +48,7 @@ class Store(SiteTables):
         self.path = Path(path).resolve()  # SQLite keeps its other files beside the target of a link
         self.owner, self.job = owner, job
         self._runs = RunFiles(self.path)
-        self._read_only, self._has_inherited = read_only, False
+        self._read_only = read_only
         db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
         super().__init__(db, uuid.uuid4().hex)
 
@@ -221,8 +221,6 @@ class Store(SiteTables):
 
     def supersede(self, origin: bytes) -> int:
         """Delete the items that an earlier run left of a page that was fetched again; return how many."""
-        if not self._has_inherited:
-            return 0
         pages = "SELECT id FROM page WHERE origin = ?2"
         statement = f"DELETE FROM parked WHERE run = ?1 AND inherited AND NOT released AND page IN ({pages})"  # noqa: S608
         return self._db.execute(statement, (self.run, origin)).rowcount
@@ -256,7 +254,6 @@ class Store(SiteTables):
                 "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
             )
             db.execute("DELETE FROM run WHERE name = ?", (run,))
-        self._has_inherited = self._has_inherited or adopted.rowcount > 0
         return adopted.rowcount
 
     # --- the file
