@@ -88,10 +88,6 @@ class RulesError(DenoiseError, ValueError):
     """Site rules cannot be read or written; the message says which and why."""
 
 
-class DrawingError(DenoiseError, RuntimeError):
-    """A drawing cannot be made; the message says what to install or to change."""
-
-
 class LinkedOutputError(DenoiseError, OSError):
     """The output would be written through a link; the message names it."""
 

@@ -74,7 +74,6 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
     ("missing", "words"),
     [
         ("rich", ["explain", "page.html"]),
-        ("jinja2", ["tree", "pages", "-o", "tree.html"]),
         ("jinja2", ["report", "pages", "-o", "report"]),
         ("rich", ["evaluate", "gold.jsonl"]),
     ],

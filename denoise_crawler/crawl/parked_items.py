@@ -6,6 +6,8 @@ import inspect
 import json
 import logging
 import os
+import pickle
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,21 +15,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from scrapy import Spider
+from scrapy import Spider, http
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
+from scrapy.http import Request, Response
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from denoise_crawler.crawl.pickled import class_path, pack, unpack
-from denoise_crawler.crawl.report import CrawlReport
-from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
+from denoise_crawler.crawl.report import CrawlReport, class_path
+from denoise_crawler.crawl.source_page import PAGE_KEY, Origin, SourcePage
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES
+from denoise_crawler.page import Page
 from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import is_private
-from denoise_crawler.store.rows import Parked, WaitingPage
+from denoise_crawler.store.store import Parked, ParkedPage, ParkedResponse, WaitingPage
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +114,7 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        row = self._store.safely(0, Store.park, source.to_parked(), data) if self._is_private else 0
+        row = self._store.safely(0, Store.park, _parked_page(source), data) if self._is_private else 0
         if row:
             with self._report.isolate_step("count an item that waits"):
                 self._report.count("parked")
@@ -222,14 +225,14 @@ class WaitingItems:
         """Return the page with this row number, from the cache if possible, so that it is judged only once."""
         source = self._sources.get(page)
         if source is None:
-            source = source_of_parked(self._store.store.page(page))
+            source = _source_of(self._store.store.page(page))
             with self._report.isolate_step("keep a page at hand"):
                 self._cache(page, source)
         return source
 
     def _cache(self, page: int, source: SourcePage) -> None:
         if not self._sources.has(page):
-            self._sources.add(page, len(source.to_parked().html), source)
+            self._sources.add(page, len(_parked_page(source).html), source)
 
 
 class ItemLimits:
@@ -265,9 +268,27 @@ class ItemLimits:
 def _pack(item: Any, source: SourcePage) -> bytes:
     """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
     data = pack(item)
-    if not source.to_parked().is_storable() or len(data) > MAX_BYTES:
+    if not _parked_page(source).is_storable() or len(data) > MAX_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
+
+
+def _parked_page(source: SourcePage) -> ParkedPage:
+    """Return a page as the store keeps it."""
+    if source.parked is None:
+        page, origin = source.page, source.origin
+        if origin.parked is None and origin.response is not None:
+            origin.parked = ParkedResponse(response_as_bytes(origin.response))
+        source.parked = ParkedPage(page.site, page.url, page.markup, origin.key, origin.parked)
+    return source.parked
+
+
+def _source_of(parked: ParkedPage) -> SourcePage:
+    """Return the page of items that waited, learned, with its response rebuilt from the store."""
+    response = None if parked.response is None else response_from_bytes(parked.response.data)
+    page = Page.parse(parked.url, parked.html, site=parked.site)
+    origin = Origin(parked.origin, response)
+    return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)
 
 
 def owner_of(crawler: Crawler) -> str:
@@ -286,3 +307,60 @@ def _project_of(spider: type[Spider]) -> str:
         return str(Path(inspect.getfile(spider)).resolve())
     except (OSError, TypeError):
         return ""
+
+
+# --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes
+
+_KINDS = (http.HtmlResponse, http.XmlResponse, http.JsonResponse, http.TextResponse, Response)
+
+
+def pack(item: Any) -> bytes:
+    """Pickle an item; raise UnparkableError if it cannot be pickled and read back."""
+    if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
+        raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
+    try:
+        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        pickle.loads(data)  # noqa: S301 - some objects are pickled and cannot be read back
+    except Exception as error:
+        raise UnparkableError(f"{class_path(type(item))}: {error}") from error
+    return data
+
+
+def unpack(data: bytes) -> Any:
+    """Return what :func:`pack` pickled; raise UnparkableError if its class is gone or the bytes are damaged."""
+    try:
+        return pickle.loads(data)  # noqa: S301 - from a file that only the user can write
+    except Exception as error:
+        raise UnparkableError(f"an item that waits cannot be read: {error}") from error
+
+
+def response_as_bytes(response: Response) -> bytes:
+    """Pickle a response and its request, without callbacks."""
+    known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
+    known |= {"headers": dict(response.headers), "body": response.body}
+    if isinstance(response, http.TextResponse):
+        known["encoding"] = response.encoding
+    if (request := response.request) is not None:
+        kept = request.replace(callback=None, errback=None, meta={}, cb_kwargs={}).to_dict()
+        meta = {name: value for name, value in request.meta.items() if _is_kept(name, value)}
+        known["request"] = kept | {"meta": meta}
+    return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
+
+
+def response_from_bytes(data: bytes) -> Response:
+    """Return the response; raise DamagedRowError."""
+    try:
+        kind, known = pickle.loads(data)  # noqa: S301 - as above
+        if request := known.get("request"):
+            known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
+        response: Response = kind(**known)
+    except Exception as error:
+        raise DamagedRowError(f"the response of an item that waits is damaged: {error}") from error
+    return response
+
+
+def _is_kept(name: str, value: Any) -> bool:
+    try:
+        return name != PAGE_KEY and bool(pickle.dumps(value))
+    except Exception:  # a connection, a browser page
+        return False

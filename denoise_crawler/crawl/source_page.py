@@ -12,7 +12,6 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
 from denoise_crawler.crawl.item_fields import ItemWriter
-from denoise_crawler.crawl.pickled import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaned
@@ -20,11 +19,12 @@ from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 from denoise_crawler.page.text import printable
-from denoise_crawler.store.rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.store import ParkedPage, ParkedResponse
 
 # --- the page: the body of the response, or what the spider named instead
 
 OPT_OUT_KEY = "denoise"
+PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 
 
 def is_opted_out(response: Response) -> bool:
@@ -128,6 +128,7 @@ class SourcePage:
         failed: Whether the page could not be cleaned. It is not tried again; its items go on without its text.
         error: What was raised when the page first failed, in one line; None if it did not. It was reported.
         cleaned: The cleaned page, None until an item needs it.
+        parked: The page as the store keeps it, None before an item waits.
     """
 
     page: Page
@@ -139,7 +140,7 @@ class SourcePage:
     failed: bool = False
     error: str | None = None
     cleaned: Cleaned | None = None
-    _parked: ParkedPage | None = None
+    parked: ParkedPage | None = None
 
     @property
     def response(self) -> Response | None:
@@ -148,15 +149,6 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
-
-    def to_parked(self) -> ParkedPage:
-        """Return the page as the store keeps it."""
-        if self._parked is None:
-            page, origin = self.page, self.origin
-            if origin.parked is None and origin.response is not None:
-                origin.parked = ParkedResponse(response_as_bytes(origin.response))
-            self._parked = ParkedPage(page.site, page.url, page.markup, origin.key, origin.parked)
-        return self._parked
 
 
 def without_page(url: str, site: str, origin: Origin) -> SourcePage:
@@ -171,14 +163,6 @@ def response_origin(response: Response, crawler: Crawler) -> Origin:
     fingerprinter = crawler.request_fingerprinter
     assert fingerprinter is not None  # noqa: S101 - a crawl that has responses has one
     return Origin(bytes(fingerprinter.fingerprint(response.request)), response)
-
-
-def source_of_parked(parked: ParkedPage) -> SourcePage:
-    """Return the page of items that waited, learned, with its response rebuilt from the store."""
-    response = None if parked.response is None else response_from_bytes(parked.response.data)
-    page = Page.parse(parked.url, parked.html, site=parked.site)
-    origin = Origin(parked.origin, response)
-    return SourcePage(page, origin, has_page=bool(parked.html), learned=True, _parked=parked)
 
 
 def _synthetic_response(page: Page) -> Response | None:

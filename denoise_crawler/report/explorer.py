@@ -1,12 +1,11 @@
-"""The style tree of a site: where it comes from, its nodes as data, and these as a page or for Graphviz."""
+"""The style tree of a site: where it comes from, its nodes as data, and these as a page."""
 
 from __future__ import annotations
 
-import json
 import pickle
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
@@ -19,8 +18,6 @@ from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
-from denoise_crawler.report.figures import RunFigures
-from denoise_crawler.report.rendering import render_page
 from denoise_crawler.store import Store
 
 MAX_NODES = 4_000
@@ -30,9 +27,6 @@ _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node
 _MAX_PLACES = 50
 _MAX_NAMES = 12
 FORMULA = "CompImp(E) = (1 − γˡ)·NodeImp(E) + γˡ·Σ p·CompImp(S), and CompImp(S) is the mean over its children"
-# Those of painted pages, see ``PAINT``.
-_KEPT_COLOURS = 'fillcolor="#ffffff", color="#6f96d8", fontcolor="#10203a"'
-_NOISE_COLOURS = 'fillcolor="#f4f4f4", color="#dfe1e4", fontcolor="#6b7077"'
 
 
 @dataclass(slots=True)
@@ -137,55 +131,6 @@ def tree_data(
     for number, page in enumerate(pages, 1):
         explored.add_page(number, page)
     return explored.data
-
-
-def tree_html(
-    data: TreeData,
-    site: str,
-    run: RunFigures,
-    pages: Sequence[Mapping[str, str | None]],
-    note: str,
-    *,
-    home: str = "",
-) -> str:
-    """Return a page on which the tree of a site can be unfolded and searched.
-
-    Args:
-        data: The nodes.
-        site: The name of the site.
-        run: What the page says of itself; the method that judged the pages beside the tree.
-        pages: The title, and if it has one the file, of each page whose texts are shown.
-        note: Where the tree comes from.
-        home: The address of the report's start page; empty if the page stands alone.
-    """
-    values: dict[str, Any] = {
-        "site": site,
-        "data": data,
-        "run": run,
-        "pages": list(pages),
-        "note": note,
-        "home": home,
-    }
-    return render_page("tree.html", scripts=["tree.js"], **values)
-
-
-def tree_dot(data: TreeData) -> str:
-    """Return the tree in Graphviz's dot language, in the colours of painted pages, child sequences dashed."""
-    head = f"{FORMULA}\nkept: itself or a node below it has {data.threshold:g}"
-    if data.left_out:
-        head += f"; of fewer pages, and not drawn: {counted(data.left_out, 'node')}"
-    lines = [
-        f"digraph style_tree {{ label={json.dumps(head, ensure_ascii=False)}; labelloc=t; fontname=Helvetica;",
-        "rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10, style=filled];",
-    ]
-    for row, parent in enumerate(data.parents):
-        numbers = f"CompImp {data.importance[row]:.2f} · {counted(data.counts[row], 'page')}"
-        label = json.dumps(f"{data.labels[data.names[row]]}\n{numbers}", ensure_ascii=False)
-        colours = _KEPT_COLOURS if data.peaks[row] >= data.threshold else _NOISE_COLOURS
-        style = ', style="filled,dashed"' if data.styles[row] else ""
-        lines.append(f"n{row} [label={label}, {colours}{style}];")
-        lines += [f"n{parent} -> n{row};"] if parent >= 0 else []
-    return "\n".join([*lines, "}", ""])
 
 
 class _Waiting(NamedTuple):

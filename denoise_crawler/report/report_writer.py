@@ -18,7 +18,7 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data, tree_html
+from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data
 from denoise_crawler.report.figures import (
     PageFigures,
     RunFigures,
@@ -173,11 +173,11 @@ class SiteWriter:
         sampled = {url: html for url, html in sample.pages() if url in files}
         pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
         data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
-        shown = [files[page.url] for page in pages]
-        links = [{"title": page.title or page.url, "file": page.file} for page in shown]
+        parsed = [files[page.url] for page in pages]
+        links = [{"title": page.title or page.url, "file": page.file} for page in parsed]
         site.tree_nodes = len(data.parents)
-        html = tree_html(data, site.title, self._frame.run, links, note, home="../index.html")
-        write_below(self._frame.folder, f"{site.folder}/tree.html", html)
+        shown = {"site": site.title, "data": data, "pages": links, "note": note}
+        self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **shown)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)

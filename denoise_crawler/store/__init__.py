@@ -5,7 +5,7 @@ from __future__ import annotations
 from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.store.file import VERSION, is_store
 from denoise_crawler.store.recovery import open_store
-from denoise_crawler.store.rows import SiteState, StoredSite
+from denoise_crawler.store.sites import SiteState, StoredSite
 from denoise_crawler.store.store import Store
 
 __all__ = [

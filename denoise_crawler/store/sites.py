@@ -5,11 +5,37 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
 from denoise_crawler.methods.stored_bytes import deflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
-from denoise_crawler.store.rows import SiteState, StoredSite
+
+
+@dataclass(frozen=True, slots=True)
+class SiteState:
+    """The progress of a site: pages seen so far, and whether its warm-up is over."""
+
+    pages_seen: int = 0
+    ready: bool = False
+
+
+@dataclass(slots=True)
+class StoredSite:
+    """A site by all methods.
+
+    Attributes:
+        states: Its progress, by the store key of the method.
+        known_by: The store keys of the methods that know it.
+        waiting: How many of its items wait, of all runs.
+    """
+
+    states: dict[str, SiteState] = field(default_factory=dict)
+    known_by: list[str] = field(default_factory=list)
+    waiting: int = 0
+
+
+# --- rows
 
 SAMPLE = b"sample"  # the origin of a sample page; those of other pages are fingerprints of 20 bytes
 MAX_SAMPLE_CHARACTERS = 1_000_000

@@ -8,13 +8,14 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.stored_bytes import deflate, inflate
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store
-from denoise_crawler.store.rows import Parked, ParkedPage, ParkedResponse, WaitingPage
 from denoise_crawler.store.runs import RunFiles
 from denoise_crawler.store.sites import SAMPLE, SiteTables
 
@@ -22,6 +23,54 @@ logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ROWS_AT_ONCE = 10_000
+
+
+@dataclass(slots=True, eq=False)
+class ParkedResponse:
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
+
+    data: bytes
+    row: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class ParkedPage:
+    """A page with waiting items; ``row`` is its row id, 0 before it is stored.
+
+    Pages with the same ``origin`` are the same page. ``response`` is None if it is unknown.
+    """
+
+    site: str
+    url: str
+    html: str
+    origin: bytes
+    response: ParkedResponse | None = None
+    row: int = 0
+
+    def is_storable(self) -> bool:
+        """Return True if the HTML and the response are small enough to be read back, as those in a store are."""
+        if self.row:
+            return True
+        others = len(self.response.data) if self.response is not None else 0
+        return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
+
+
+class Parked(NamedTuple):
+    """A waiting item as bytes; ``id`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
+
+    id: int
+    site: str
+    page: int
+    item: bytes
+    inherited: int = 0
+
+
+class WaitingPage(NamedTuple):
+    """A page with waiting items: its key and its site, and the row of the first of them."""
+
+    origin: bytes
+    site: str
+    first: int
 
 
 class Store(SiteTables):

@@ -180,7 +180,6 @@ def test_nothing_of_an_archive_reaches_the_terminal_as_an_escape_sequence(folder
     for name, arguments in {
         "clean": ("hostile.cwt", "no-warc", "--workers", "1"),
         "explain": ("hostile.cwt",),
-        "tree": ("hostile.cwt", "-O", "tree.dot"),
         "report": ("hostile.cwt", "no-warc", "-o", "report"),
     }.items():
         for stream in ("stderr", "stdout"):

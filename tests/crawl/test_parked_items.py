@@ -23,8 +23,8 @@ from pydantic import BaseModel, PrivateAttr
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.pickled import class_path, pack, unpack
-from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.errors import UnparkableError
 
 

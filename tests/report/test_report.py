@@ -27,7 +27,7 @@ from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, find
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteState, Store, is_store
-from denoise_crawler.store.rows import ParkedPage
+from denoise_crawler.store.store import ParkedPage
 from examples.demo_site.replies import article_path, articles, respond
 from tests.scrapy_process import denoise
 from tests.strategies import html_pages

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.rows import Parked, ParkedPage, ParkedResponse
+from denoise_crawler.store.store import Parked, ParkedPage, ParkedResponse
 
 KEY = "style_tree:64"
 
