@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -164,7 +165,7 @@ class WaitingItems:
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
-        return WaitingItem(unpack(parked.item), source)
+        return WaitingItem(unpack(parked.item, _parked_page(source).html), source)
 
     def _set_aside(self, parked: Parked, error: Exception) -> None:
         """Write an item that cannot be read into a file beside the store; if that fails it stays."""
@@ -267,8 +268,9 @@ class ItemLimits:
 
 def _pack(item: Any, source: SourcePage) -> bytes:
     """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
-    data = pack(item)
-    if not _parked_page(source).is_storable() or len(data) > MAX_BYTES:
+    page = _parked_page(source)
+    data = pack(item, page.html)
+    if not page.is_storable() or len(data) > MAX_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
 
@@ -311,27 +313,55 @@ def _project_of(spider: type[Spider]) -> str:
 
 # --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes
 
+_SHORT_HTML = 1_000  # characters, which may be repeated
 _KINDS = (http.HtmlResponse, http.XmlResponse, http.JsonResponse, http.TextResponse, Response)
 
 
-def pack(item: Any) -> bytes:
-    """Pickle an item; raise UnparkableError if it cannot be pickled and read back."""
+def pack(item: Any, html: str = "") -> bytes:
+    """Pickle an item, without the ``html`` of its page; raise UnparkableError if it cannot be read back."""
     if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
         raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
     try:
-        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
-        pickle.loads(data)  # noqa: S301 - some objects are pickled and cannot be read back
+        _Pickler(file := BytesIO(), html).dump(item)
+        _Unpickler(BytesIO(file.getvalue()), html).load()  # some objects are pickled and cannot be read back
     except Exception as error:
         raise UnparkableError(f"{class_path(type(item))}: {error}") from error
-    return data
+    return file.getvalue()
 
 
-def unpack(data: bytes) -> Any:
+def unpack(data: bytes, html: str = "") -> Any:
     """Return what :func:`pack` pickled; raise UnparkableError if its class is gone or the bytes are damaged."""
     try:
-        return pickle.loads(data)  # noqa: S301 - from a file that only the user can write
+        return _Unpickler(BytesIO(data), html).load()
     except Exception as error:
         raise UnparkableError(f"an item that waits cannot be read: {error}") from error
+
+
+class _Pickler(pickle.Pickler):
+    """Names the HTML of a page, which the store has with the page, instead of repeating it."""
+
+    def __init__(self, file: BytesIO, html: str) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._html: dict[type, str | bytes] = {}
+        if len(html) > _SHORT_HTML:
+            with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
+                self._html = {str: html, bytes: html.encode()}
+
+    def persistent_id(self, value: Any) -> str | None:
+        """Return the name of the type of a value that is the HTML; None for all others."""
+        return type(value).__name__ if value is not None and value == self._html.get(type(value)) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what :class:`_Pickler` wrote."""
+
+    def __init__(self, file: BytesIO, html: str) -> None:
+        super().__init__(file)
+        self._html = html
+
+    def persistent_load(self, name: str) -> Any:
+        """Return the HTML."""
+        return self._html if name == "str" else self._html.encode()
 
 
 def response_as_bytes(response: Response) -> bytes:
