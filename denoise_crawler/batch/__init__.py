@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -148,7 +148,7 @@ def clean_pages(
 
 def clean_as(
     job: Job, pages: Callable[[], Pages], tally: Tally, is_done: Callable[[str], bool] = lambda _: False
-) -> Iterator[BatchResult]:
+) -> Generator[BatchResult, None, None]:
     """Do what :func:`clean_pages` says, its other arguments in a record.
 
     Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
