@@ -29,6 +29,7 @@ from denoise_crawler.kernel.reference_decision import (
 from denoise_crawler.kernel.reference_declared import agreement, begins, headline_of, word_hashes
 from denoise_crawler.kernel.reference_features import (
     Trees,
+    contributions,
     local_table,
     looks,
     page_table,
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
-    "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "decide", "headings_of",
-    "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1", "page_table",
+    "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "contributions", "decide",
+    "headings_of", "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1", "page_table",
     "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
