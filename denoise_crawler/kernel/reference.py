@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "contributions", "decide",
-    "headings_of", "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1", "page_table",
-    "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
+    "headings_of", "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1",
+    "page_table", "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 
