@@ -355,7 +355,8 @@ def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, ro
         return np.zeros(len(row))
     trees, number, gain = (np.concatenate(column) for column in zip(*steps, strict=True))
     order = np.argsort(trees, kind="stable")
-    added: Numbers = np.bincount(number[order], gain[order], len(row))
+    added = np.zeros(len(row))
+    np.add.at(added, number[order], gain[order])
     return added
 
 
