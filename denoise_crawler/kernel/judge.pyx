@@ -1855,9 +1855,9 @@ def contributions(
     check(thresholds.shape[0] == trees and thresholds.shape[1] == splits, "the arrays do not fit each other")
     check((below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
     check((gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
-    for tree in range(trees if splits else 0):
+    for tree in range(trees):
         split = 0
-        while split >= 0:
+        while 0 <= split < splits:
             feature = features[tree, split]
             check(0 <= feature < row.shape[0], "a split has a feature that the table has not")
             side = row[feature] > thresholds[tree, split]

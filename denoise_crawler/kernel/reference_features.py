@@ -333,30 +333,17 @@ class Trees:
 def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, row: Any) -> Numbers:
     """Return by feature what it adds to the score of one row, along the way that the row takes down each tree.
 
-    Args:
-        features: By tree and split, the number of the feature that it tests.
-        thresholds: What values above fail.
-        below: By tree, split and side (the right one has what fails) the split that follows; below 0 none.
-        gains: By tree, split and side, how much the mean score there is above that at the split.
-        row: The features of a block.
+    ``below`` has by tree, split and side (the right one if the test fails) the split that follows, below 0 none;
+    ``gains`` how much the mean score is higher there than at the split.
     """
-    tree, at = (
-        np.arange(len(features) if features.size else 0),
-        np.zeros(len(features) if features.size else 0, np.int64),
-    )
-    steps = []
-    while len(tree):
-        feature = features[tree, at]
-        side = (row[feature] > thresholds[tree, at]).astype(np.int64)
-        steps.append((tree, feature, gains[tree, at, side]))
-        following = below[tree, at, side]
-        tree, at = tree[following >= 0], following[following >= 0]
-    if not steps:
-        return np.zeros(len(row))
-    trees, number, gain = (np.concatenate(column) for column in zip(*steps, strict=True))
-    order = np.argsort(trees, kind="stable")
     added = np.zeros(len(row))
-    np.add.at(added, number[order], gain[order])
+    for tree in range(len(features)):
+        split = 0
+        while split >= 0:
+            feature = features[tree, split]
+            side = int(row[feature] > thresholds[tree, split])
+            added[feature] += gains[tree, split, side]
+            split = below[tree, split, side]
     return added
 
 
