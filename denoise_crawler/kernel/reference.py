@@ -23,6 +23,7 @@ from denoise_crawler.kernel.reference_decision import (
     decide,
     joint_chances,
     most_f1,
+    page_type_row,
     take,
     verdicts,
 )
@@ -33,7 +34,6 @@ from denoise_crawler.kernel.reference_features import (
     local_table,
     looks,
     page_table,
-    page_type_row,
     score_table,
 )
 from denoise_crawler.kernel.reference_site import SiteSums
