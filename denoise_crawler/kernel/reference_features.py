@@ -16,7 +16,6 @@ from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.reference_declared import begins
 
 if TYPE_CHECKING:
-
     from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, Standing, Table
 
 
