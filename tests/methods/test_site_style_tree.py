@@ -1,7 +1,6 @@
 """The site style tree: the sources' worked examples, merging and forgetting, its bytes."""
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -183,14 +182,6 @@ def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> N
     assert find(trees[0], "p", "#text").importance == find(trees[1], "p", "#text").importance
 
 
-@given(html_pages(), OPTIONS)
-def test_no_page_raises_and_importance_lies_between_0_and_1(html: str, options: dict[str, object]) -> None:
-    tree = learned([page(0, html), page(1, html + "<p>more</p>"), page(2, "<p>x</p>")], options)
-    for node in tree.elements_of(page(0, html)):
-        assert 0.0 <= node.importance <= 1.0 + 1e-9
-        assert node.importance <= node.peak + 1e-9
-
-
 def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -> None:
     words = [f"w{number}" for number in range(500)]
     pages = [page(number, f"<p>{' '.join(random.Random(number).sample(words, 200))}</p>") for number in range(8)]
@@ -214,49 +205,9 @@ def test_a_tree_stays_small_however_many_pages_come() -> None:
     assert bytes_held(tree.root) < 25_000
 
 
-@pytest.mark.parametrize(
-    "options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"max_pages": 2**20}, {"features_per_leaf": 0}]
-)
-def test_impossible_parameters_are_refused(options: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        SiteStyleTree(**options)  # type: ignore[arg-type]
-
-
 def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
     few = SiteStyleTree(features_per_leaf=3)
     with pytest.raises(ValueError, match="features_per_leaf"):
         SiteStyleTree().merge(few)
     with pytest.raises(TreeFormatError, match="features_per_leaf is 3, not 64"):
         SiteStyleTree().merge_bytes(few.to_bytes())
-
-
-def test_a_page_of_3000_levels_is_learned_and_judged() -> None:
-    deep = "<div>" * 1900 + "text" + "</div>" * 1900
-    tree, back = tree_of(deep, deep, deep + "<p>x"), SiteStyleTree()
-    assert tree.elements_of(page(0, deep))[-1].pages == 2
-    back.merge_bytes(tree.to_bytes())
-    assert back.to_bytes() == tree.to_bytes()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: b"PK\x03\x04" + data,
-        lambda data: data[:3] + b"\x09" + data[4:],
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:],
-    ],
-)
-def test_bytes_that_are_no_tree_are_refused_and_take_nothing_away(damage: Callable[[bytes], bytes]) -> None:
-    tree = tree_of("<p>some text</p>", "<p>other text</p>")
-    with pytest.raises(TreeFormatError):
-        tree.merge_bytes(damage(tree.to_bytes()))
-    assert tree.pages_known == 2
-
-
-@settings(max_examples=200)
-@given(st.binary(max_size=60))
-def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
-    with pytest.raises(TreeFormatError):
-        SiteStyleTree().merge_bytes(data)
