@@ -16,7 +16,7 @@ from denoise_crawler.commands.method_choice import add_output, check_new_file, n
 from denoise_crawler.commands.page_input import fail, help_text, reading_bar
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, DrawingError, OutputError
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
+from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
@@ -90,7 +90,7 @@ def _draw(path: Path, arguments: Namespace, settings: DenoiseSettings, *, replac
     if tree is None:
         raise DrawingError(f"{site}: {note}")
     shown = [Page.parse(url, html, site=site) for url, html in sample.pages()]
-    data = tree_data(tree.tree, shown, threshold=tree.threshold, max_nodes=arguments.nodes)
+    data = tree_data(tree, shown, threshold=tree.threshold, max_nodes=arguments.nodes)
     figures = _figures(arguments.paths)
     with new_file(path, replace=replace) as file:
         is_dot = path.suffix == ".dot"
@@ -107,7 +107,7 @@ def _draw_pages(path: Path, arguments: Namespace, settings: DenoiseSettings, *, 
     if path.suffix != ".html":
         raise DrawingError(f"{path} does not end in .html, as a drawing of two pages does")
     choice = settings.choice
-    method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
+    method = SiteStyleTree(**(choice.options if choice.name == SiteStyleTree.name else {}))  # type: ignore[arg-type]
     read = [page for named in arguments.pages for page in read_pages(named)]
     pages = [Page.parse(f"{number}:{url}", html, site="-") for number, (url, html) in enumerate(read, 1)]
     with new_file(path, replace=replace) as file:
@@ -117,7 +117,7 @@ def _draw_pages(path: Path, arguments: Namespace, settings: DenoiseSettings, *, 
 
 def _figures(paths: list[Path]) -> RunFigures:
     made = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return RunFigures(list(map(str, paths)), StyleTree.name, made, version("denoise-crawler"))
+    return RunFigures(list(map(str, paths)), SiteStyleTree.name, made, version("denoise-crawler"))
 
 
 def _stored(path: Path) -> Store:

@@ -7,7 +7,7 @@ import pickle
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
 from typing import Any, NamedTuple
@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.page_nodes import Labels
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
-from denoise_crawler.methods.style_tree.tree import ElementNode, Rules, StyleNode, node_importance
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode, TreeOptions, node_importance
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures
@@ -57,7 +56,7 @@ class SiteSample:
 
 def style_tree_of(
     site: str, sample: SiteSample, choice: MethodChoice, store: Store | None
-) -> tuple[StyleTree | None, str]:
+) -> tuple[SiteStyleTree | None, str]:
     """Return the style tree of a site, and a note where it comes from.
 
     Args:
@@ -69,7 +68,7 @@ def style_tree_of(
     Returns:
         The tree, None if there is none; and the note, or why there is none.
     """
-    method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
+    method = SiteStyleTree(**(choice.options if choice.name == SiteStyleTree.name else {}))  # type: ignore[arg-type]
     if stored := store.knowledge(site, method.store_key) if store else []:
         try:
             method.merge_bytes(stored[0])
@@ -208,14 +207,14 @@ class DrawnNode(NamedTuple):
     closes: int
 
 
-def pages_html(pages: Sequence[Page], method: StyleTree, run: RunFigures, *, max_nodes: int) -> str:
+def pages_html(pages: Sequence[Page], method: SiteStyleTree, run: RunFigures, *, max_nodes: int) -> str:
     """Return a drawing of the tree of each page beside the style tree of all of them, with CompImp in numbers."""
     trees = list[tuple[str, TreeData, list[DrawnNode]]]()
     names = [page.title or page.url for page in pages]
     for name, some in [*zip(names, ([page] for page in pages), strict=True), ("The style tree of both", pages)]:
-        tree = SiteStyleTree(**{field: getattr(method.tree.rules, field) for field in Rules.__slots__})
+        tree = SiteStyleTree(**asdict(method.options))
         for page in some:
-            tree.add(page)
+            tree.observe(page)
         explored = _Explorer(tree, method.threshold, max_nodes)
         for number, page in enumerate(some, 1):
             explored.add_page(number, page)
@@ -231,21 +230,21 @@ def _drawn(explored: _Explorer) -> list[DrawnNode]:
     nodes, waiting = list[DrawnNode](), [(0, 0)]
     while waiting:
         row, closes = waiting.pop()  # closes: of the nodes around it
-        calculation = _calculation(elements[row], explored.tree.rules) if row in elements else ""
+        calculation = _calculation(elements[row], explored.tree.options) if row in elements else ""
         nodes.append(DrawnNode(row, calculation, not below[row], closes))
         last = below[row][-1:]
         waiting += [(child, closes + 1 if [child] == last else 0) for child in reversed(below[row])]
     return nodes
 
 
-def _calculation(element: ElementNode, rules: Rules) -> str:
+def _calculation(element: ElementNode, options: TreeOptions) -> str:
     """Return how the CompImp of an element comes about, by the formulas of the paper."""
     styles = sorted(element.styles.values(), key=lambda style: -style.pages)
     counts = [style.pages for style in styles]
     if len(counts) < 2:
-        return f"{rules.gamma:g}·{styles[0].importance:.2f}" if element.style_nodes else ""
-    own = node_importance(counts, element.pages, rules.single_page)
-    damping = f"{rules.gamma:g}{str(len(counts)).translate(_RAISED)}"
+        return f"{options.gamma:g}·{styles[0].importance:.2f}" if element.style_nodes else ""
+    own = node_importance(counts, element.pages, options.single_page)
+    damping = f"{options.gamma:g}{str(len(counts)).translate(_RAISED)}"
     below = " + ".join(f"{style.pages}/{sum(counts)}·{style.importance:.2f}" for style in styles)
     return f"(1 − {damping})·{own:.2f} + {damping}·({below})"
 
@@ -267,7 +266,7 @@ class _Explorer:
     def __init__(self, tree: SiteStyleTree, threshold: float, max_nodes: int) -> None:
         tree.refresh()
         self.tree = tree
-        self.data = TreeData(tree.pages, threshold)
+        self.data = TreeData(tree.pages_known, threshold)
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
         self.rows: dict[ElementNode, int] = {}
@@ -283,7 +282,7 @@ class _Explorer:
     def add_page(self, number: int, page: Page) -> None:
         """Add the texts of ``page`` to its nodes."""
         data = self.data
-        for element, first in self.tree.elements_on(page):
+        for element, first in self.tree.first_nodes(page):
             row = self.rows.get(element)
             if row is None:
                 continue
