@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.page_nodes import Labels
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
@@ -50,7 +49,7 @@ class SiteSample:
 
 def style_tree_of(
     site: str, sample: SiteSample, choice: MethodChoice, store: Store | None
-) -> tuple[StyleTree | None, str]:
+) -> tuple[SiteStyleTree | None, str]:
     """Return the style tree of a site, and a note where it comes from.
 
     Args:
@@ -62,7 +61,7 @@ def style_tree_of(
     Returns:
         The tree, None if there is none; and the note, or why there is none.
     """
-    method = StyleTree(**(choice.options if choice.name == StyleTree.name else {}))  # type: ignore[arg-type]
+    method = SiteStyleTree(**(choice.options if choice.name == SiteStyleTree.name else {}))  # type: ignore[arg-type]
     if stored := store.knowledge(site, method.store_key) if store else []:
         try:
             method.merge_bytes(stored[0])
@@ -150,7 +149,7 @@ class _Explorer:
     def __init__(self, tree: SiteStyleTree, threshold: float, max_nodes: int) -> None:
         tree.refresh()
         self.tree = tree
-        self.data = TreeData(tree.pages, threshold)
+        self.data = TreeData(tree.pages_known, threshold)
         self._labels: dict[str, int] = {}
         self._strings: dict[str, int] = {}
         self.rows: dict[ElementNode, int] = {}
@@ -166,7 +165,7 @@ class _Explorer:
     def add_page(self, number: int, page: Page) -> None:
         """Add the texts of ``page`` to its nodes."""
         data = self.data
-        for element, first in self.tree.elements_on(page):
+        for element, first in self.tree.first_nodes(page):
             row = self.rows.get(element)
             if row is None:
                 continue

@@ -172,7 +172,7 @@ class SiteWriter:
         files = {page.url: page for page in site.shown if not page.skipped and not page.error}
         sampled = {url: html for url, html in sample.pages() if url in files}
         pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
-        data = tree_data(tree.tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
+        data = tree_data(tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
         parsed = [files[page.url] for page in pages]
         links = [{"title": page.title or page.url, "file": page.file} for page in parsed]
         site.tree_nodes = len(data.parents)

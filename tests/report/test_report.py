@@ -18,7 +18,7 @@ from denoise_crawler.commands import report as command
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
+from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
@@ -363,11 +363,11 @@ def test_the_policy_lets_one_script_run_and_fetches_nothing_unless_asked() -> No
 
 @given(st.lists(html_pages(), min_size=1, max_size=4), st.integers(1, 60))
 def test_the_columns_of_a_tree_fit_together_and_keep_to_the_bound(pages: list[str], most: int) -> None:
-    method = StyleTree()
+    method = SiteStyleTree()
     read = [Page.parse(f"https://example.com/{number}", html) for number, html in enumerate(pages)]
     for page in read:
         method.observe(page)
-    data = tree_data(method.tree, read, threshold=0.8, max_nodes=most)
+    data = tree_data(method, read, threshold=0.8, max_nodes=most)
     size = len(data.parents)
     columns = (data.names, data.styles, data.counts, data.importance, data.peaks, data.texts, data.places)
     assert {len(column) for column in columns} == {size}

@@ -12,9 +12,9 @@ NEWS = [f"<div id=top><a href=/>Home</a></div><p>来源 {name}</p>" for name in 
 
 
 def data_of(*bodies: str, max_nodes: int = 4_000, **options: object) -> TreeData:
-    tree = SiteStyleTree(**options)  # type: ignore[arg-type]
+    tree = SiteStyleTree(**{"collapse": False, **options})  # type: ignore[arg-type]
     for number, body in enumerate(bodies):
-        tree.add(Page.parse(f"https://example.com/{number}", body))
+        tree.observe(Page.parse(f"https://example.com/{number}", body))
     return tree_data(tree, [], threshold=0.7, max_nodes=max_nodes)
 
 
