@@ -18,9 +18,6 @@ from tests.scrapy_process import denoise
 from tests.store.test_store import waiting
 
 COMMANDS = {
-    "merge": ("merge", "evil.sqlite", "-o", "all.sqlite"),
-    "merge into it": ("merge", "crawl.sqlite", "-o", "evil.sqlite"),
-    "merge into a shared store": ("merge", "evil.sqlite", "-o", "shared/"),
     "report": ("report", "evil.sqlite", "-o", "report"),
     "report of pages": ("report", "evil.sqlite", "mirror", "-o", "report"),
     "explain": ("explain", "saved.html", "--store", "evil.sqlite", "--site", SITE),
