@@ -79,16 +79,16 @@ class DenoiseSettings(table.RulesSettings, table.WarmupSettings, table.ItemSetti
 
 def _method_choice(section: table.MethodSettings) -> MethodChoice:
     """Return the method with its options; raise SettingError for those that it does not take."""
-    options = _wishes(section) | section.method_options
+    options = _preferences(section) | section.method_options
     try:
         return MethodChoice(section.method, options)
     except MethodError as error:
         raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
 
 
-def _wishes(section: table.MethodSettings) -> dict[str, object]:
+def _preferences(section: table.MethodSettings) -> dict[str, object]:
     """Return the options of the method that have settings of their own and differ from the defaults."""
-    wishes = dict[str, object]()
+    preferences = dict[str, object]()
     known = signature(METHODS[section.method]).parameters
     for option in ("title", "comments", "favour"):
         setting, value = section.options()[option], getattr(section, option)
@@ -96,8 +96,8 @@ def _wishes(section: table.MethodSettings) -> dict[str, object]:
             continue
         if option not in known:
             raise SettingError(f"{setting.name} is {value!r}, which {section.method} does not know")
-        wishes[option] = value
-    return wishes
+        preferences[option] = value
+    return preferences
 
 
 def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
