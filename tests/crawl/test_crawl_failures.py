@@ -115,6 +115,7 @@ def test_items_larger_than_the_store_reads_again_are_cleaned_at_once(tmp_path: P
 
 
 RAISES = """
+from denoise_crawler.methods.fusion.method import Fusion
 
 judge = Fusion.judge
 
