@@ -528,7 +528,7 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     cdef bint is_same = True  # but for white space around the text
     for one in text:
         letter = <uint32_t>one
-        if letter == 32 or one.isspace():
+        if letter == 32 or ((letter < 32 or letter > 127) and one.isspace()):
             is_odd |= letter != 32 or not in_word
             in_word = False
             continue
@@ -652,6 +652,15 @@ cdef inline bint is_sign(uint32_t letter) noexcept nogil:
     return 0xF900 <= letter < 0xFB00 or 0x20000 <= letter < 0x40000
 
 
+cdef bint[128] ALNUM
+for _number in range(128):
+    ALNUM[_number] = chr(_number).isalnum()
+
+
+cdef inline bint is_alnum(Py_UCS4 letter) noexcept:
+    return ALNUM[letter] if letter < 128 else letter.isalnum()
+
+
 def word_hashes(list texts not None):
     """Return the hashes of the words of ``texts``; those of text i stand from ``bounds[i]`` to ``bounds[i + 1]``."""
     cdef list lower = [(<str>text).lower() for text in texts]
@@ -668,7 +677,7 @@ def word_hashes(list texts not None):
         text = lower[number]
         hashed, inside = START, False
         for letter in text:
-            if letter.isalnum():
+            if is_alnum(letter):
                 code = <uint32_t>letter
                 if is_sign(code):
                     if inside:
@@ -871,7 +880,7 @@ cdef Py_ssize_t parts_of_title(str text, bint in_pairs, uint64_t* parts) except 
             word = (word << 32) | <uint64_t>letter
             if at:
                 count = with_part(parts, count, word)
-        elif letter.isalnum() or letter == "_":
+        elif is_alnum(letter) or letter == "_":
             word = ((word if word else START) ^ <uint64_t>letter) * SPREAD
             word ^= word >> 29
         elif word:
@@ -1742,7 +1751,9 @@ cdef extern from *:
     #if defined(__x86_64__) && defined(__GNUC__)
     /* newer processors have registers of eight numbers; a comparison gives the same there */
     __attribute__((target("avx2"))) ADD_TREES(add_trees_avx2)
-    #define fastest_add_trees() (__builtin_cpu_supports("avx2") ? add_trees_avx2 : add_trees_anywhere)
+    __attribute__((target("avx512f,avx512vl"))) ADD_TREES(add_trees_avx512)
+    #define fastest_add_trees() (__builtin_cpu_supports("avx512vl") ? add_trees_avx512 \\
+        : __builtin_cpu_supports("avx2") ? add_trees_avx2 : add_trees_anywhere)
     #else
     #define fastest_add_trees() add_trees_anywhere
     #endif
