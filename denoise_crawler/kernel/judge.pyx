@@ -1845,6 +1845,29 @@ cdef class Trees:
         return 0
 
 
+def contributions(
+    const int32_t[:, ::1] features not None, const float[:, ::1] thresholds not None,
+    const int32_t[:, :, ::1] below not None, const double[:, :, ::1] gains not None, const float[::1] row not None,
+):
+    """Return by feature what it adds to the score of one row."""
+    cdef Py_ssize_t tree, split, following, feature, side, trees = features.shape[0], splits = features.shape[1]
+    cdef double[::1] added = doubles(row.shape[0])
+    check(thresholds.shape[0] == trees and thresholds.shape[1] == splits, "the arrays do not fit each other")
+    check((below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
+    check((gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
+    for tree in range(trees):
+        split = 0
+        while 0 <= split < splits:
+            feature = features[tree, split]
+            check(0 <= feature < row.shape[0], "a split has a feature that the table has not")
+            side = row[feature] > thresholds[tree, split]
+            following = below[tree, split, side]
+            check(following < 0 or split < following < splits, "a split comes before the one above it")
+            added[feature] += gains[tree, split, side]
+            split = following
+    return added.base
+
+
 def looks(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees first, Trees second):
     """Return all features, and by block the log odds that it is content: a first look, and one at its scores."""
     cdef Page page = page_of(blocks, of_page.shape[1])

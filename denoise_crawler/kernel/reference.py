@@ -23,16 +23,17 @@ from denoise_crawler.kernel.reference_decision import (
     decide,
     joint_chances,
     most_f1,
+    page_type_row,
     take,
     verdicts,
 )
 from denoise_crawler.kernel.reference_declared import agreement, begins, headline_of, word_hashes
 from denoise_crawler.kernel.reference_features import (
     Trees,
+    contributions,
     local_table,
     looks,
     page_table,
-    page_type_row,
     score_table,
 )
 from denoise_crawler.kernel.reference_site import SiteSums
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
-    "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "decide", "headings_of",
-    "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1", "page_table",
-    "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
+    "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "contributions", "decide",
+    "headings_of", "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1",
+    "page_table", "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 

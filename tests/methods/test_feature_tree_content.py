@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.errors import MethodError, ReferencesFormatError
+from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.feature_tree.matching import match
@@ -22,7 +22,6 @@ from denoise_crawler.methods.feature_tree.nodes import Measures, build_target
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
 from denoise_crawler.page.geometry import Box
-from tests.strategies import html_pages
 
 
 def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
@@ -218,16 +217,6 @@ def test_the_page_with_most_nodes_of_the_same_names_is_compared_with() -> None:
 # --- large and deep pages
 
 
-def test_three_thousand_nested_divs_are_judged() -> None:
-    one, other = (f"{'<div>' * 3_000}{text}{'</div>' * 3_000}" for text in ("alpha", "beta"))
-    assert judged(one, other)[0] == "alpha"
-
-
-def test_deep_pages_that_the_parser_takes_are_judged() -> None:
-    one, other = (f"{'<div>' * 1_900}<p>{text}</p>{'</div>' * 1_900}" for text in ("alpha", "beta"))
-    assert judged(one, other)[0] == "alpha"
-
-
 def test_a_page_of_twenty_thousand_elements_is_judged() -> None:
     def large(text: str) -> str:
         rows = "".join(f"<div class=c{number % 5}><ul><li>{number}</ul></div>" for number in range(6_666))
@@ -252,84 +241,6 @@ def test_of_a_very_large_page_no_more_than_a_bounded_tree_is_kept() -> None:
 # --- the set of reference pages
 
 PAGES = [page(FRAME.format(f"<p>story {number}</p>"), str(number)) for number in range(7)]
-SETS = st.sets(st.sampled_from(range(len(PAGES))))
-
-
-def references_of(numbers: set[int] | list[int], limit: int = 3) -> References:
-    found = References(limit)
-    for number in numbers:
-        found.learn(PAGES[number])
-    return found
-
-
-def united(*sets: References) -> bytes:
-    whole = References(3)
-    for one in sets:
-        whole.merge(one)
-    return whole.to_bytes()
-
-
-@given(a=SETS, b=SETS, c=SETS)
-def test_merging_is_associative_commutative_and_idempotent(a: set[int], b: set[int], c: set[int]) -> None:
-    x, y, z = map(references_of, (a, b, c))
-    whole = references_of(a | b | c).to_bytes()
-    assert united(x, y, z) == united(z, y, x) == united(y, x, z, x, x) == whole
-    left = references_of(a)
-    left.merge(y)
-    assert united(left, z) == whole
-
-
-@given(order=st.permutations(range(len(PAGES))))
-def test_the_pages_with_the_lowest_hash_stay_in_any_order(order: list[int]) -> None:
-    found = references_of(order)
-    lowest = sorted(PAGES, key=lambda one: one.key)[:3]
-    assert [one.key in found for one in lowest] == [True] * 3
-    assert found.to_bytes() == references_of(sorted(order)).to_bytes()
-    assert len(found) == 3
-
-
-def test_of_two_states_of_one_page_the_same_one_stays_in_any_order() -> None:
-    old, new = References(3), References(3)
-    old.learn(page("<p>old</p>"))
-    new.learn(page("<div>new</div>"))
-    assert united(old, new) == united(new, old)
-    old.learn(page("<div>new</div>"))  # learned already
-    assert old.to_bytes() != new.to_bytes()
-
-
-@given(pages=st.lists(html_pages(), max_size=4))
-def test_references_can_be_written_and_read(pages: list[str]) -> None:
-    written, back = References(3), References(3)
-    for number, html in enumerate(pages):
-        written.learn(page(html, str(number)))
-    back.merge_bytes(written.to_bytes())
-    assert back.to_bytes() == written.to_bytes()
-    assert len(back) == len(written)
-
-
-def test_what_was_written_and_read_judges_as_before() -> None:
-    method, back, one = (
-        MethodChoice("feature_tree").new(),
-        MethodChoice("feature_tree").new(),
-        page(FRAME.format(STORY)),
-    )
-    method.observe(page(FRAME.format(OTHER), "b"))
-    back.merge_bytes(method.to_bytes())
-    assert back.judge(one).noise == method.judge(one).noise
-    assert back.pages_known == 1
-    assert back.knows(page("", "b"))
-    assert not back.knows(one)
-    assert back.store_key == "feature_tree:16"
-
-
-@given(cut=st.integers(0, 2_000), at=st.integers(0, 2_000), bits=st.integers(1, 255))
-def test_damaged_bytes_raise_an_error_that_says_so(cut: int, at: int, bits: int) -> None:
-    data = references_of([0, 1, 2]).to_bytes()
-    flipped = bytearray(data)
-    flipped[at % len(data)] ^= bits
-    for damaged in (data[: cut % len(data)], bytes(flipped)):
-        with pytest.raises(ReferencesFormatError, match="reference pages"):
-            References(3).merge_bytes(damaged)
 
 
 @given(data=st.data())
@@ -346,16 +257,3 @@ def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(
         return
     assert getattr(found, column).tolist() == numbers.tolist()
     match(build_target(PAGES[1]).tree, found, 210)
-
-
-def test_bytes_of_a_newer_version_are_named() -> None:
-    with pytest.raises(ReferencesFormatError, match="version 9"):
-        References(3).merge_bytes(b"FTR\x09")
-
-
-@pytest.mark.parametrize(
-    "options", [{"similarity_threshold": 0}, {"similarity_threshold": 1.1}, {"closeness": -1}, {"references": 0}]
-)
-def test_impossible_options_are_named(options: dict[str, object]) -> None:
-    with pytest.raises(MethodError, match=next(iter(options))):
-        MethodChoice("feature_tree", options).new()

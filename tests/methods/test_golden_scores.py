@@ -14,11 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from denoise_crawler.methods import METHODS, MethodChoice
-from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.page import Page
 from examples.demo_site.replies import article_path, articles, respond
 
@@ -70,22 +67,6 @@ def test_the_scores_are_those_of_the_golden_file_to_the_last_bit(name: str) -> N
     if golden()["functions"] != functions_here():
         pytest.skip("the logarithms of this machine round in another way than those of the golden file")
     assert scores_here(name) == golden()["scores"][name]
-
-
-@given(order=st.randoms(use_true_random=False))
-def test_the_importance_of_a_node_does_not_depend_on_the_order_of_the_pages(order: Any) -> None:
-    tree, known = SiteStyleTree(), pages("en")
-    for page in order.sample(known, len(known)):
-        tree.add(page)
-    assert tree.importances(known[0]) == tree_of_all().importances(known[0])
-
-
-@cache
-def tree_of_all() -> SiteStyleTree:
-    tree = SiteStyleTree()
-    for page in pages("en"):
-        tree.add(page)
-    return tree
 
 
 if __name__ == "__main__":

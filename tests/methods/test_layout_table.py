@@ -2,10 +2,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import denoise_pages
-from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation import mean, read_gold, score
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text
@@ -209,26 +207,6 @@ def test_an_element_that_is_kept_for_what_it_holds_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("min_width", -1, "min_width must be a number of at least 0, not -1"),
-        ("min_width", float("nan"), "min_width must be a number of at least 0, not nan"),
-        ("min_width", float("inf"), "min_width must be a number of at least 0, not inf"),
-        ("min_width_percent", 101, "min_width_percent must lie between 0 and 100, not 101"),
-        ("min_height_percent", -5, "min_height_percent must lie between 0 and 100, not -5"),
-        ("max_aspect", 0.5, "max_aspect must be a number of at least 1, not 0.5"),
-        ("min_area_share", 2, "min_area_share must lie between 0 and 1, not 2"),
-        ("min_marks_share", -0.1, "min_marks_share must lie between 0 and 1, not -0.1"),
-        ("width", 1, "width"),
-        ("min_width", "wide", "not supported"),
-    ],
-)
-def test_a_wrong_option_is_named_with_what_it_may_be(option: str, value: object, message: str) -> None:
-    with pytest.raises(MethodError, match=message):
-        MethodChoice("layout_table", {option: value}).new()
-
-
-@pytest.mark.parametrize(
     ("option", "value", "attributes"),
     [
         ("min_width", 700, "width=600"),
@@ -252,26 +230,6 @@ def test_the_share_of_the_area_is_an_option() -> None:
 # pages of any kind
 
 
-@given(
-    pages=st.lists(
-        st.tuples(
-            st.sampled_from(["width", "height", "style", "border"]),
-            st.sampled_from(["1", "600", "98%", "width:50%;height:9px", "x"]),
-            html_pages(),
-        ),
-        max_size=5,
-    )
-)
-def test_whatever_is_kept_stands_in_what_is_kept(pages: list[tuple[str, str, str]]) -> None:
-    html = "".join(f'<table {name}="{value}"><tr><td>{inner}' for name, value, inner in pages)
-    page = Page.parse("https://example.com/1", html)
-    judgement = MethodChoice("layout_table").new().judge(page)
-    assert len(judgement.noise) == len(judgement.scores) == len(page.nodes)
-    for index, parent in enumerate(page.nodes.parents):
-        assert judgement.noise[index] or parent < 0 or not judgement.noise[parent]
-        assert judgement.reason(index).startswith("rule ")
-
-
 @given(body=html_pages())
 def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragraph(body: str) -> None:
     page = Page.parse("https://example.com/1", f"<table width='100%'><tr><td><p>Story {body}")
@@ -280,12 +238,6 @@ def test_a_table_of_full_width_around_a_page_without_sizes_never_loses_a_paragra
     if len(sized) == 1:
         first = next(i for i, tag in enumerate(page.nodes.tags) if tag is TEXT)
         assert not noise[first]
-
-
-def test_three_thousand_nested_tables_are_judged() -> None:
-    page = Page.parse("https://example.com/1", "<table width=600><tr><td>" * 3000 + STORY)
-    judgement = apply_guard(page, MethodChoice("layout_table").new().judge(page))
-    assert "Nobody was hurt." in clean_text(page, judgement.noise)
 
 
 def test_five_thousand_tables_in_a_row_are_judged() -> None:

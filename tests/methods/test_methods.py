@@ -1,7 +1,9 @@
 """What every method promises, and the format of the bytes of what it knows."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.errors import MethodError
+from denoise_crawler.errors import DenoiseError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice, apply_guard, stored_bytes
 from denoise_crawler.methods.stored_bytes import VersionedFormat
 from denoise_crawler.output.clean_text import clean_text
@@ -106,17 +108,53 @@ def test_no_page_raises_and_a_page_with_text_never_comes_out_empty(name: str, pa
         assert not texts or not all(judgement.noise[index] for index in texts)
 
 
-def test_what_a_method_knows_can_be_written_read_and_merged() -> None:
-    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
-    whole, first, second, back = (MethodChoice("style_tree").new() for _ in range(4))
-    for number, one in enumerate(pages):
-        whole.observe(one)
-        (first if number % 2 else second).observe(one)
+LEARNING = {"style_tree": "max_pages", "fusion": "max_pages", "feature_tree": "references"}
+SITE = st.lists(html_pages(12), min_size=1, max_size=7)
+
+
+def learned(name: str, pages: Sequence[Page], most: int = 3) -> Any:
+    method = MethodChoice(name, {LEARNING[name]: most}).new()
+    for one in pages:
+        method.observe(one)
+    return method
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@given(bodies=SITE, chance=st.randoms())
+def test_merging_parts_in_any_order_and_again_equals_learning_all_pages(
+    name: str, bodies: list[str], chance: Random
+) -> None:
+    pages = [page(number, html) for number, html in enumerate(bodies)]
+    shuffled = chance.sample(pages, len(pages))
+    cut = chance.randint(0, len(pages))
+    whole, first, second = (learned(name, some) for some in (pages, shuffled[:cut], shuffled[cut:]))
+    back = learned(name, [])
+    back.merge_bytes(second.to_bytes())
+    for other in (first, second, back):
+        back.merge(other)
     first.merge(second)
-    back.merge_bytes(first.to_bytes())
-    assert back.to_bytes() == whole.to_bytes()
-    assert back.pages_known == 5
-    assert back.knows(pages[0])
+    assert whole.to_bytes() == first.to_bytes() == back.to_bytes()
+    assert whole.pages_known == back.pages_known <= 3
+    kept = sorted(pages, key=lambda one: one.key)[:3]
+    assert learned(name, kept).to_bytes() == whole.to_bytes() or name == "fusion"  # which counts equal texts once
+    for one in pages:
+        assert back.knows(one) == whole.knows(one)
+        assert back.judge(one).noise == whole.judge(one).noise
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@given(cut=st.integers(0, 2_000), at=st.integers(0, 2_000), bits=st.integers(1, 255))
+def test_bytes_that_are_damaged_cut_off_or_no_knowledge_are_refused_and_take_nothing_away(
+    name: str, cut: int, at: int, bits: int
+) -> None:
+    method = learned(name, [page(number, news(story)) for number, story in enumerate(STORIES[:3])])
+    data = method.to_bytes()
+    flipped = bytearray(data)
+    flipped[at % len(data)] ^= bits
+    for damaged in (b"", data[: cut % len(data)], bytes(flipped), data[:3] + b"\x63" + data[4:]):
+        with pytest.raises(DenoiseError):
+            method.merge_bytes(damaged)
+        assert method.to_bytes() == data
 
 
 def test_data_nodes_of_a_style_tree_are_an_option_that_shares_what_it_knows() -> None:
@@ -141,8 +179,39 @@ def test_unknown_methods_and_options_are_named_in_the_error() -> None:
         MethodChoice("svm").new()
     with pytest.raises(MethodError, match="wrong"):
         MethodChoice("style_tree", {"wrong": 1}).new()
-    with pytest.raises(MethodError, match="threshold must lie between 0 and 1"):
-        MethodChoice("link_ratio", {"threshold": 7}).new()
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value", "message"),
+    [
+        ("layout_table", "min_width", -1, "min_width must be a number of at least 0, not -1"),
+        ("layout_table", "min_width", float("nan"), "min_width must be a number of at least 0, not nan"),
+        ("layout_table", "min_width_percent", 101, "min_width_percent must lie between 0 and 100, not 101"),
+        ("layout_table", "min_height_percent", -5, "min_height_percent must lie between 0 and 100, not -5"),
+        ("layout_table", "max_aspect", 0.5, "max_aspect must be a number of at least 1, not 0.5"),
+        ("layout_table", "min_area_share", 2, "min_area_share must lie between 0 and 1, not 2"),
+        ("layout_table", "min_marks_share", -0.1, "min_marks_share must lie between 0 and 1, not -0.1"),
+        ("layout_table", "min_width", "wide", "not supported"),
+        ("node_type", "density", 2, "density must lie between 0 and 1, not 2"),
+        ("node_type", "coherence", 2, "coherence must lie between 0 and 1, not 2"),
+        ("node_type", "ignorable_share", 2, "ignorable_share must lie between 0 and 1, not 2"),
+        ("node_type", "image_width", -1, "image_width must not be negative"),
+        ("feature_tree", "similarity_threshold", 0, "similarity_threshold"),
+        ("feature_tree", "closeness", -1, "closeness"),
+        ("feature_tree", "references", 0, "references"),
+        ("style_tree", "gamma", 1.0, "must"),
+        ("style_tree", "max_pages", 2**20, "must"),
+        ("style_tree", "features_per_leaf", 0, "must"),
+        ("link_ratio", "threshold", 7, "threshold must lie between 0 and 1"),
+        ("one_look", "title", "perhaps", "title"),
+        ("one_look", "comments", "keep", "comments"),
+        ("fusion", "favour", "speed", "favour"),
+        ("fusion", "comments", True, "comments"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_it_may_be(name: str, option: str, value: object, message: str) -> None:
+    with pytest.raises(MethodError, match=message):
+        MethodChoice(name, {option: value}).new()
 
 
 class WrongError(ValueError):

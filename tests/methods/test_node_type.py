@@ -1,10 +1,9 @@
 import pytest
 from hypothesis import given
 
-from denoise_crawler.errors import MethodError
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.base import Judgement
-from denoise_crawler.methods.node_type import IGNORABLE_TAGS, Annotation, NodeType, annotate
+from denoise_crawler.methods.node_type import IGNORABLE_TAGS, NodeType, annotate
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -261,19 +260,6 @@ def test_an_ignorable_tag_that_holds_most_of_the_text_has_the_type_of_its_conten
     assert apply_guard(one, judgement).guarded
 
 
-def test_options_outside_their_range_are_refused() -> None:
-    for option in ("density", "coherence", "ignorable_share"):
-        with pytest.raises(MethodError, match=f"{option} must lie between 0 and 1, not 2"):
-            MethodChoice("node_type", {option: 2}).new()
-    with pytest.raises(MethodError, match="image_width must not be negative"):
-        MethodChoice("node_type", {"image_width": -1}).new()
-
-
-def test_deep_pages_are_annotated_and_pruned() -> None:
-    one, judgement = judged("<div>" * 3_000 + "words" + "</div>" * 3_000 + "<a href=/>k</a>")
-    assert clean_text(one, judgement.noise) == "words"
-
-
 @given(html=html_pages())
 def test_coherence_and_density_are_shares(html: str) -> None:
     annotation = annotate(Page.parse("https://example.com/", html))
@@ -292,21 +278,3 @@ def test_the_statistics_of_a_node_are_those_of_its_children_and_its_own(html: st
         assert counted.images[index] == (tag == "img") + sum(counted.images[child] for child in children)
         for column in (counted.link_characters, counted.text_characters, counted.characters):
             assert column[index] == sum(column[child] for child in children)
-
-
-def _ancestors_of_leaves(one: Page, annotation: Annotation) -> set[int]:
-    found = set()
-    for index, leaf in enumerate(annotation.leaves):
-        while leaf and index >= 0 and index not in found:
-            found.add(index)
-            index = one.nodes.parents[index]
-    return found
-
-
-@given(html=html_pages())
-def test_every_node_is_a_leaf_or_holds_one_or_is_the_text_of_one(html: str) -> None:
-    one = Page.parse("https://example.com/", html)
-    annotation = annotate(one)
-    covered = _ancestors_of_leaves(one, annotation)
-    for index, parent in enumerate(one.nodes.parents):
-        assert index in covered or annotation.leaves[parent]

@@ -125,11 +125,6 @@ def test_the_strongest_words_of_each_kind_are_summed_and_words_not_known_say_not
     assert not KindWords({}).says(["other"]).any()
 
 
-@given(html=html_pages())
-def test_the_words_of_any_page_are_found(html: str) -> None:
-    assert all(isinstance(word, str) for word in words(html, "http://[a/b"))
-
-
 URL = "https://a.example/{0}"
 LINES = [
     "Follow us",

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from itertools import permutations
 from typing import NamedTuple
 
 import pytest
@@ -167,75 +166,6 @@ def learned(pages: list[Page], options: dict[str, object]) -> SiteStyleTree:
     return tree
 
 
-def shape(tree: SiteStyleTree) -> list[tuple[object, ...]]:
-    """All that the tree's nodes count, in an order of its own."""
-    return sorted(
-        (
-            depth,
-            element.label,
-            element.pages,
-            round(element.importance, 9),
-            round(element.peak, 9),
-            sorted((sequence, style.pages) for sequence, style in element.styles.items()),
-        )
-        for depth, element in walk(tree.root)
-    )
-
-
-@given(SITE, OPTIONS, st.randoms())
-def test_merging_parts_in_any_order_equals_learning_all_pages_at_once(
-    bodies: list[str], options: dict[str, object], chance: random.Random
-) -> None:
-    pages = [page(number, body) for number, body in enumerate(bodies)]
-    whole = learned(pages, options)
-    shuffled = chance.sample(pages, len(pages))
-    cuts = sorted(chance.choices(range(len(pages) + 1), k=2))
-    parts = [shuffled[: cuts[0]], shuffled[cuts[0] : cuts[1]], shuffled[cuts[1] :]]
-
-    left = learned(parts[0], options)
-    left.merge(learned(parts[1], options))
-    left.merge(learned(parts[2], options))
-    tail = learned(parts[1], options)
-    tail.merge(learned(parts[2], options))
-    right = learned(parts[0], options)
-    right.merge(tail)
-    turned = learned(parts[2], options)
-    turned.merge(learned(parts[0], options))
-    turned.merge(learned(parts[1], options))
-
-    assert whole.to_bytes() == left.to_bytes() == right.to_bytes() == turned.to_bytes()
-    standings = [
-        [(s.pages, round(s.importance, 9)) for s in tree.importances(one)]
-        for one in pages
-        for tree in (whole, right)
-    ]
-    assert standings[::2] == standings[1::2]
-
-
-@given(SITE)
-def test_forgetting_a_page_takes_all_of_it_away(bodies: list[str]) -> None:
-    pages = [page(number, body) for number, body in enumerate(bodies)]
-    kept = sorted(pages, key=lambda one: one.key)[:2]
-    forgetful, never_knew = learned(pages, {"max_pages": 2}), learned(kept, {"max_pages": 2})
-    for tree in (forgetful, never_knew):
-        tree.refresh()
-    assert forgetful.root.importance == pytest.approx(never_knew.root.importance)
-    assert forgetful.root.pages == never_knew.root.pages
-    assert forgetful.to_bytes() == never_knew.to_bytes()
-
-
-@given(SITE)
-def test_learning_or_merging_a_page_again_changes_nothing(bodies: list[str]) -> None:
-    pages = [page(number, body) for number, body in enumerate(bodies)]
-    tree = learned(pages, {})
-    tree.refresh()
-    before = (tree.to_bytes(), shape(tree))
-    assert not any(tree.add(one) for one in pages)
-    tree.merge(learned(pages, {}))
-    tree.refresh()
-    assert (tree.to_bytes(), shape(tree)) == before
-
-
 RULES = st.fixed_dictionaries(
     {"collapse": st.booleans(), "data_node": st.booleans(), "presence": st.booleans()}
     | {"gamma": st.sampled_from([0.3, 0.9]), "single_page": st.sampled_from([0.0, 1.0])}
@@ -276,14 +206,6 @@ def test_a_tree_that_forgot_more_than_it_knows_is_that_of_the_pages_that_it_know
     assert forgetful.to_bytes() == never_knew.to_bytes()
 
 
-@given(html_pages(), OPTIONS)
-def test_no_page_raises_and_importance_lies_between_0_and_1(html: str, options: dict[str, object]) -> None:
-    tree = learned([page(0, html), page(1, html + "<p>more</p>"), page(2, "<p>x</p>")], options)
-    for standing in tree.importances(page(0, html)):
-        assert 0.0 <= standing.importance <= 1.0 + 1e-9
-        assert standing.importance <= standing.peak + 1e-9
-
-
 def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -> None:
     words = [f"w{number}" for number in range(500)]
     pages = [page(number, f"<p>{' '.join(random.Random(number).sample(words, 200))}</p>") for number in range(8)]
@@ -314,24 +236,9 @@ def test_a_tree_stays_small_however_many_pages_come() -> None:
     assert sum(1 for _ in walk(tree.root)) < 200
 
 
-@pytest.mark.parametrize(
-    "options", [{"gamma": 1.0}, {"gamma": 0.0}, {"max_pages": 0}, {"max_pages": 2**20}, {"features_per_leaf": 0}]
-)
-def test_impossible_parameters_are_refused(options: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="must"):
-        SiteStyleTree(**options)  # type: ignore[arg-type]
-
-
 def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
     with pytest.raises(ValueError, match="features_per_leaf"):
         SiteStyleTree().merge(SiteStyleTree(features_per_leaf=3))
-
-
-def test_a_page_of_3000_levels_is_learned_and_judged() -> None:
-    deep = "<div>" * 1900 + "text" + "</div>" * 1900
-    tree = tree_of(deep, deep, deep + "<p>x")
-    assert tree.importances(page(0, deep))[-1].pages == 2
-    assert SiteStyleTree.from_bytes(tree.to_bytes()).to_bytes() == tree.to_bytes()
 
 
 class Value(NamedTuple):
@@ -359,17 +266,6 @@ def test_the_lowest_keys_stay_each_with_the_lowest_bytes(values: list[Value], li
     assert list(sample(values, limit)) == expected
 
 
-@given(parts=st.tuples(VALUES, VALUES, VALUES))
-def test_merging_samples_in_any_order_equals_one_sample_of_all(parts: tuple[list[Value], ...]) -> None:
-    whole = list(sample([value for part in parts for value in part]))
-    for ordered in permutations(parts):
-        united: BottomKSample[Value] = BottomKSample(3, body)
-        for part in ordered:
-            united.merge(sample(part))
-        assert united.merge(united) == []
-        assert list(united) == whole
-
-
 @given(values=VALUES, limit=st.integers(1, 5), lower=st.integers(1, 6))
 def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], limit: int, lower: int) -> None:
     found, inside = BottomKSample[Value](limit, body), list[Value]()
@@ -386,39 +282,6 @@ def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], li
     assert len(found) == min(len(inside), found.limit)
 
 
-def test_without_bytes_to_compare_the_first_value_of_a_key_stays() -> None:
-    found: BottomKSample[Value] = BottomKSample(2)
-    assert found.merge([Value(1, b"b"), Value(1, b"a")]) == []
-    assert list(found) == [Value(1, b"b")]
-    assert (found.get(1), found.get(2)) == (Value(1, b"b"), None)
-
-
-@given(SITE, OPTIONS)
-def test_a_tree_comes_back_from_its_bytes(bodies: list[str], options: dict[str, object]) -> None:
-    tree = learned([page(number, body) for number, body in enumerate(bodies)], options)
-    back = SiteStyleTree.from_bytes(tree.to_bytes(), collapse=options["collapse"], data_node=options["data_node"])
-    assert back.to_bytes() == tree.to_bytes()
-    for number, body in enumerate(bodies):
-        mine, theirs = tree.importances(page(number, body)), back.importances(page(number, body))
-        assert [s.importance for s in mine] == pytest.approx([s.importance for s in theirs])
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: b"PK\x03\x04" + data,
-        lambda data: data[:3] + b"\x09" + data[4:],
-        lambda data: data[: len(data) // 2],
-        lambda data: data[:20] + bytes([data[20] ^ 255]) + data[21:],
-    ],
-)
-def test_bytes_that_are_no_tree_are_refused(damage) -> None:  # type: ignore[no-untyped-def]
-    data = tree_of("<p>some text</p>", "<p>other text</p>").to_bytes()
-    with pytest.raises(TreeFormatError):
-        SiteStyleTree.from_bytes(damage(data))
-
-
 def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
     tree = tree_of("<p>some text</p>")
     with pytest.raises(TreeFormatError, match="below 1"):
@@ -426,10 +289,3 @@ def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> 
     with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
         tree.merge_bytes(encode(2**20, 64, []))
     assert tree.pages == 1
-
-
-@settings(max_examples=200)
-@given(st.binary(max_size=60))
-def test_no_bytes_but_a_trees_are_read(data: bytes) -> None:
-    with pytest.raises(TreeFormatError):
-        SiteStyleTree.from_bytes(data)

@@ -13,7 +13,6 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.geometry import is_data_table
-from tests import roads
 
 BEFORE = """<p>The harbour board measured every crane on the northern quay last week, and the engineers found that
 most of them still lift what they were built for, although two have been out of use since the storm.</p>"""
@@ -220,34 +219,6 @@ class TestDataTables:
         assert not is_data_table(nodes, 1)
 
 
-class _Counted(list[str]):
-    """Tags that count how often one of them is looked at."""
-
-    looked = 0
-
-    def __getitem__(self, index: object) -> object:  # type: ignore[override]
-        _Counted.looked += 1
-        return super().__getitem__(index)  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    "html", ["<table><tr><td>x", "<dl><dd>x", "<figure><p>x", "<table><tr><td>x<dl><dd>x<figure>"]
-)
-def test_elements_inside_each_other_are_not_looked_at_once_a_level(
-    html: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roads.take(roads.IN_PYTHON, monkeypatch)  # what is compiled does not look at the list
-
-    def looked(levels: int) -> int:
-        page = Page.parse("", html * levels)
-        page.nodes.tags = _Counted(page.nodes.tags)
-        _Counted.looked = 0
-        units_of(page)
-        return _Counted.looked / len(page.nodes)
-
-    assert looked(200) <= 1.2 * looked(20)
-
-
 class TestSections:
     def kept(self, html: str, taken: str, chances: list[float], fixed: str = "") -> str:
         """Return by block ``x`` if it is kept after its headings went with their sections, else ``.``."""
@@ -315,20 +286,3 @@ def test_no_data_table_of_any_page_is_kept_in_part(html: str) -> None:
     noise = Fusion().judge(page).noise
     for table in data_tables(page):
         assert len({noise[index] for index in table}) == 1
-
-
-@given(html=_TREES, data=st.data())
-def test_no_data_table_is_kept_in_part_whatever_the_blocks_chances_are(html: str, data: st.DataObject) -> None:
-    page = Page.parse("https://example.com/", html)
-    blocks = blocks_of(page)
-    parts, count = parts_of(page), len(blocks)
-
-    def flags() -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        return np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool)
-
-    chances = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), float)
-    joint = kernel.active.joint_chances(chances, blocks.tokens, parts.units, parts.silent)
-    _, _, taken = kernel.active.take(blocks, parts, flags(), flags(), joint, repeating=False)
-    block_of = {index: block for block, line in enumerate(blocks.nodes) for index in line}
-    for table in data_tables(page):
-        assert len({bool(taken[block_of[index]]) for index in table if index in block_of}) == 1

@@ -1,17 +1,13 @@
 """A verdict: its reasons, its guard, what is wished of it, and what it is without other pages."""
 
-import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.denoiser import Denoiser, denoise_pages
-from denoise_crawler.errors import MethodError
-from denoise_crawler.evaluation import addressed, by_site, read_gold
-from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
+from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.methods.fusion.reasons import topic_of
 from denoise_crawler.methods.fusion.weights import feature_names
@@ -19,7 +15,6 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from examples.demo_site.articles import article_path, articles
 from examples.demo_site.pages import article_page
-from tests import roads
 from tests.strategies import html_pages
 
 STORIES = [
@@ -57,28 +52,6 @@ def judged(pages: list[Page]) -> Judgement:
 @pytest.mark.parametrize("name", feature_names().second_look)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
-
-
-@pytest.mark.parametrize(
-    ("feature", "topic"),
-    [
-        ("site text", "repeated text"),
-        ("site above 0 repeated", "repeated text"),
-        ("site above 0 presence", "site's habits"),
-        ("above 2 names", "names"),
-        ("characters to title", "title"),
-        ("in nav", "landmark"),
-        ("before 8 likely", "neighbours"),
-        ("score -1", "neighbours"),
-        ("above 1 likely", "surroundings"),
-        ("same path likely", "alike"),
-        ("above 1 link share", "links"),
-        ("above 1 share of text", "surroundings"),
-        ("page link share", "whole page"),
-    ],
-)
-def test_a_feature_is_about_what_its_name_says(feature: str, topic: str) -> None:
-    assert topic_of(feature) == topic
 
 
 def test_a_menu_says_that_it_is_links_and_a_text_that_comes_back_says_on_how_many_pages() -> None:
@@ -119,16 +92,6 @@ def test_every_block_of_any_page_has_a_reason_of_three_parts_at_most(pages: list
         assert not one or why
         assert len(why.split("; ")) <= 4  # one phrase has a semicolon of its own
         assert not [word for word in (_FOR_DROPPING if kept else _FOR_KEEPING) if word in why]
-
-
-def test_reasons_on_gold_pages_never_speak_for_the_other_verdict(corpus: Path) -> None:
-    sites = by_site(read_gold(corpus, "daniel"), 4)
-    for name in random.Random(4).sample(sorted(sites), 4):
-        pages = [Page.parse(url, html, site=name) for url, html in addressed(sites[name])[:6]]
-        for known in (pages[:1], pages):
-            for _, kept, why in list(reasons(pages[0], judged(known)))[::5]:
-                assert why
-                assert not [word for word in (_FOR_DROPPING if kept else _FOR_KEEPING) if word in why]
 
 
 STORY = (
@@ -219,16 +182,6 @@ def test_link_ratio_keeps_the_text_of_a_page_that_is_mostly_links() -> None:
     assert text.count("Another story") < 5
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
-@pytest.mark.parametrize("gold_set", ["daniel", "dragnet", "l3s_gn1"])
-def test_no_gold_page_comes_out_empty(corpus: Path, name: str, gold_set: str) -> None:
-    sites = by_site(guarded_page for guarded_page in read_gold(corpus, gold_set) if guarded_page.gold)
-    for site in sorted(sites)[:: len(sites) // 5]:
-        pages = sites[site][:4]
-        for gold, clean in zip(pages, denoise_pages(addressed(pages), method=name), strict=True):
-            assert clean.text, gold.id
-
-
 URL = "https://news.example/ferry"
 PARAGRAPHS = [
     "A ferry ran aground off the northern cape before dawn, and forty passengers were taken off by lifeboat.",
@@ -258,18 +211,6 @@ def test_recall_keeps_all_that_precision_keeps(method: str) -> None:
         assert all(gone for gone, also in zip(judged[less], judged[more], strict=True) if also)
 
 
-@pytest.mark.parametrize(
-    ("method", "wish"),
-    [
-        *(("one_look", wish) for wish in ({"title": "perhaps"}, {"favour": "all"}, {"comments": "keep"})),
-        *(("fusion", wish) for wish in ({"title": "yes"}, {"favour": "speed"}, {"comments": True})),
-    ],
-)
-def test_a_wish_in_other_words_is_refused(method: str, wish: dict[str, object]) -> None:
-    with pytest.raises(MethodError, match=next(iter(wish))):
-        MethodChoice(method, wish)
-
-
 def test_it_says_how_sure_it_is_and_nothing_of_the_type() -> None:
     judgement = Denoiser("one_look").judge(Page.parse(URL, HTML))
     assert judgement.confidence is not None
@@ -285,19 +226,6 @@ def test_what_other_pages_hold_changes_nothing(pages: list[str]) -> None:
         denoiser.learn(page)
     for page, html in zip(parsed, pages, strict=True):
         assert denoiser.judge(page).scores == Denoiser("one_look").judge(Page.parse(page.url, html)).scores
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(html=html_pages())
-def test_with_the_compiled_core_and_without_it_the_verdicts_are_the_same(
-    monkeypatch: pytest.MonkeyPatch, html: str
-) -> None:
-    judged = []
-    for mode in roads.ROADS:
-        roads.take(mode, monkeypatch)
-        judgement = Denoiser("one_look").judge(Page.parse(URL, html))
-        judged.append((judgement.noise, judgement.scores, [*map(judgement.reason, range(len(judgement.noise)))]))
-    assert judged[0] == judged[1]
 
 
 PAGES = [

@@ -217,20 +217,17 @@ class Look:
         """By block, the log odds that it is content."""
         return self._seen[1]
 
-    def contributions(self, block: int) -> dict[str, float]:
+    def contributions(self, block: int) -> Numbers:
         """Return by feature what it adds to the score of a block.
 
         What the block's own first score adds is told by the features that made it.
         """
         assert self.forests is not None  # noqa: S101
-        names, values, score = block_names(), self.table[block].tolist(), len(local_names())
-        added = self.forests.second.contributions(values)
-        first = self.forests.first.contributions(values)
-        whole, of_score = fsum(first.values()), added.pop(score, 0.0)
-        share = of_score / whole if of_score * whole > 0 else 0.0
-        for number, amount in first.items():
-            added[number] = added.get(number, 0.0) + share * amount
-        return {names[number]: amount for number, amount in added.items()}
+        row, score = self.table[block], len(local_names())
+        added, first = self.forests.second.contributions(row), self.forests.first.contributions(row)
+        whole, of_score = fsum(first.tolist()), float(added[score])
+        added[score] = 0.0
+        return added + first * (of_score / whole if of_score * whole > 0 else 0.0)
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""
