@@ -37,11 +37,11 @@ def test_a_box_with_a_field_for_an_address_is_marked_but_not_the_article_around_
     assert [text for text, mark in zip(texts, row, strict=True) if mark] == ["News of the quay.", "Send"]
 
 
-@pytest.mark.parametrize("label", ["3 Comments", "Leave a comment", "Kommentare (3)", "网友评论", "Комментарии"])
+@pytest.mark.parametrize("label", ["3 Comments", "Your comments", "Kommentare (3)", "网友评论", "Комментарии"])
 def test_what_follows_a_label_of_comments_in_its_section_is_marked(label: str) -> None:
     section = f"<section><h3>{label}</h3><p>Well done.</p></section>"
     assert marked(section, "below comments") == [label, "Well done."]
-    assert marked("<p>No comment was made by the crew.</p>", "below comments") == []
+    assert marked("<p>The crew made no comment.</p>", "below comments") == []
 
 
 def test_each_element_with_one_of_several_buttons_to_answer_is_marked() -> None:

@@ -83,7 +83,7 @@ def test_values_are_in_the_text_of_a_product_and_not_of_an_article() -> None:
 
 
 def test_why_a_value_was_kept_is_said() -> None:
-    page = Page.parse("https://a.example/product/kettle-de-luxe", PRODUCT + "<aside>ASIN: B00DV9HENS</aside>")
+    page = Page.parse("https://a.example/product/kettle-de-luxe", PRODUCT + "<footer>ASIN: B00DV9HENS</footer>")
     judged = MethodChoice("fusion").new().judge(page)
     node = next(index for index, text in enumerate(page.nodes.texts) if "ASIN" in text)
     assert not judged.noise[node]

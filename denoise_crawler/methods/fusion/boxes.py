@@ -62,13 +62,13 @@ _ADVERTISEMENTS = (
     "|article continues below|article continues below advertisement"
 )
 _COMMENTS = re.compile(
-    r"[\W\d]{0,12}"
-    r"(?:(?:leave|post|write|add|a|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
+    r"[\W\d]{0,60}"
+    r"(?:(?:leave|post|write|add|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
     r"(?:comments?|replies|responses|discussion|thoughts|reviews|kommentare?|leserkommentare|commentaires?"
     r"|comentarios?|comentários?|commenti|commento|reacties|opmerkingen|комментари\w{1,3}|коментар\w{1,3}"
     r"|komentarze|komentáře|komentarai|kommentarer|kommentit|yorumlar?|σχόλια|评论|評論|网友评论|最新评论|留言"
-    r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W[^.!?。]{0,40})?",
-    re.IGNORECASE,
+    r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
+    re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_LABEL, _MOST_LABELS = 60, 50
 _REPLIES = (

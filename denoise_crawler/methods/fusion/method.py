@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 128
 _NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
+_WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -131,7 +133,7 @@ class Fusion(Method):
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {FIELD: fields}
         parts = page.once(parts_of)
-        scores = look.scores if look.evidence.standing is None else _rows_alone(look.scores, alone.scores, parts)
+        scores = look.scores if look.evidence.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "product":
             related = related_products(look.evidence)
             because[VALUE] = product_values(look.evidence, page.once(linked_data_of).values)
@@ -142,22 +144,28 @@ class Fusion(Method):
             scores = np.where(heads, _NEVER, scores)
         if self.wishes.comments == KEEP:
             because[COMMENT] = comments_of(look.evidence)
-        repeating = page_type.name in REPEATING
-        decision = decide(look, self.wishes, parts, because, scores, shift=page_type.shift, repeating=repeating)
+        decision = decide(
+            look, self.wishes, parts, because, scores, shift=page_type.shift,
+            repeating=page_type.name in REPEATING, tables_alone=page_type.name == "product",
+        )  # fmt: skip
         return judgement_of(page, decision, self.model.confidence(decision.choice.expected), page_type.name)
 
 
-def _rows_alone(scores: Numbers, alone: Numbers, parts: Parts) -> Numbers:
-    """Return the ``scores`` of blocks, those of tables and definition lists no lower than the page ``alone`` says.
+def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
+    """Return the scores of a ``look`` that knows the site, some of them no lower than those of the page ``alone``.
 
-    Pages of one kind have the same labels and often the same values in their tables: that others have them says
-    nothing against them.
+    Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
+    others have them says nothing against them. A heading is kept with its section, not for itself.
     """
-    found = scores.copy()
+    scores, best = look.scores.copy(), look.evidence.headline.best
     for kind, first, last in parts.units.tolist():
         if UNITS[kind] in (TABLE, DEFINITIONS):
-            found[first:last] = np.maximum(scores[first:last], alone[first:last])
-    return found
+            scores[first:last] = np.maximum(scores[first:last], alone.scores[first:last])
+    for first, last, _ in parts.headings.tolist():
+        if not first <= best < last:
+            least = np.minimum(alone.scores[first:last], _WITH_SECTION)
+            scores[first:last] = np.maximum(scores[first:last], least)
+    return scores
 
 
 def decide(
@@ -169,6 +177,7 @@ def decide(
     *,
     shift: float = 0.0,
     repeating: bool = True,
+    tables_alone: bool = False,
 ) -> Decision:
     """Decide what to take of a page.
 
@@ -180,15 +189,21 @@ def decide(
         scores: The log odds of blocks, if they are others than those of ``look``.
         shift: What is added to the log odds of all blocks before the cut, for pages of this type.
         repeating: Whether what stands there twice is taken twice.
+        tables_alone: Whether what stands around a table says nothing of it: on pages of products, prices, buttons
+            and tabs do.
 
     """
     evidence, because = look.evidence, because or {}
     wanted = np.zeros(len(evidence.blocks), bool)
     for some in because.values():
         wanted |= some
-    scores = look.scores if scores is None else scores
+    scores, judged = look.scores if scores is None else scores, parts
+    if tables_alone:
+        units = parts.units.copy()
+        units[units[:, 0] == UNITS.index(TABLE), 0] = UNITS.index(DEFINITIONS)
+        judged = replace(parts, units=units)
     choice = kernel.active.decide(
-        evidence.blocks, scores, evidence.standing, parts, wanted, wishes.shift, wishes.title == KEEP,
+        evidence.blocks, scores, evidence.standing, judged, wanted, wishes.shift, wishes.title == KEEP,
         evidence.headline.sure, shift, repeating,
     )  # fmt: skip
     return Decision(look, parts, because, choice)

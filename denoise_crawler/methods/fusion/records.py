@@ -168,10 +168,10 @@ def related_products(evidence: Evidence) -> Flags:
     """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
     blocks, around, title = evidence.blocks, evidence.blocks.around, main_heading(evidence)
     found = np.zeros(len(blocks), bool)
-    alike: dict[int, list[int]] = defaultdict(list)
-    for block in (np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS)).tolist():
+    alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    for block in np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS).tolist():
         if 0 <= title < block and has_price(blocks.texts[block]):
-            alike[int(around.paths[blocks.elements[block]])].append(block)
+            alike[_look(blocks, block)].append(block)
     for prices in alike.values():
         for block in prices if len(prices) >= _FEWEST_CARDS else ():
             element = int(blocks.elements[block])
