@@ -179,7 +179,7 @@ def _repetition_columns(blocks: Blocks, sums: PageSums) -> dict[str, Any]:
 _FEW_PAGES = 2.0  # draws a share of n pages to nothing by n / (n + 2): one of two says less than six of twelve
 
 
-def local_table(blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float]) -> Table:
+def _local_table(blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float]) -> Table:
     """Return what a first look sees: what the page says, its site, and what is wished of the text."""
     columns: dict[str, Any] = dict.fromkeys(shared.SITE, shared.UNSAID) | {"site pages": 0.0}
     if standing is not None:
@@ -218,7 +218,7 @@ _NO_SCORE = -8.0  # of a block that is not there
 _MOST_TOKENS = 60.0  # that a block counts
 
 
-def score_table(blocks: Blocks, scores: Numbers) -> Table:
+def _score_table(blocks: Blocks, scores: Numbers) -> Table:
     """Return what the scores of a first look say, a row for each of ``SCORES``.
 
     A block counts by its tokens and 1. How likely it is content is the logistic function of its score.
@@ -310,10 +310,10 @@ class Trees:
         """Return the sum of what all trees give each row; the table is by feature."""
         count = table.shape[1]
         chunks = [table[:, start : start + _AT_ONCE] for start in range(0, count, _AT_ONCE)]
-        sums = [np.add.accumulate(self.by_tree(chunk))[-1] for chunk in chunks if len(self._leaves)]
+        sums = [np.add.accumulate(self._by_tree(chunk))[-1] for chunk in chunks if len(self._leaves)]
         return np.concatenate(sums) if sums else np.zeros(count)
 
-    def by_tree(self, table: Table) -> Numbers:
+    def _by_tree(self, table: Table) -> Numbers:
         """Return what each tree gives each row of a short table by feature."""
         if len(self._features) and not 0 <= self._features.min() <= self._features.max() < len(table):
             raise ValueError("a split has a feature that the table has not")
@@ -346,10 +346,15 @@ def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, ro
 
 
 def looks(
-    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], first: Trees,
-    second: Trees,
-) -> tuple[Table, Numbers]:  # fmt: skip
-    """Return all features, a row for each, and the log odds of each block; see :func:`local_table`."""
-    local = local_table(blocks, of_page, standing, wishes)
-    table = np.concatenate([local, score_table(blocks, first.scores(local))])
+    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], first: Trees | None,
+    second: Trees | None,
+) -> tuple[Table, Numbers | None]:  # fmt: skip
+    """Return all features, a row for each, and the log odds of each block.
+
+    Without trees these are the features that the trees of a first look see, and no log odds.
+    """
+    table = _local_table(blocks, of_page, standing, wishes)
+    if first is None or second is None:
+        return table, None
+    table = np.concatenate([table, _score_table(blocks, first.scores(table))])
     return table, second.scores(table)

@@ -107,7 +107,6 @@ def test_statistics_count_what_is_not_white_space_and_the_node_itself() -> None:
     counted, index, link = annotate(one).statistics, at(one), at(one, "y")
     assert counted.link_characters[index] == counted.link_characters[link] == 2
     assert counted.text_characters[index] == 2
-    assert counted.characters[index] == 4
     assert counted.links[index] == counted.links[link] == 1
     assert (counted.images[index], counted.images[link]) == (2, 1)
     assert counted.text_characters[0] == 3
@@ -276,5 +275,5 @@ def test_the_statistics_of_a_node_are_those_of_its_children_and_its_own(html: st
         children = list(nodes.children(index))
         assert counted.links[index] == (tag == "a") + sum(counted.links[child] for child in children)
         assert counted.images[index] == (tag == "img") + sum(counted.images[child] for child in children)
-        for column in (counted.link_characters, counted.text_characters, counted.characters):
+        for column in (counted.link_characters, counted.text_characters):
             assert column[index] == sum(column[child] for child in children)

@@ -192,24 +192,16 @@ class Look:
         return Look(self.forests, evidence, wishes, self.of_page)
 
     @cached_property
-    def local_table(self) -> Table:
-        """What the first look sees, a row for each block."""
-        evidence = self.evidence
-        table: Table = kernel.active.local_table(evidence.blocks, self.of_page, evidence.standing, self.wishes)
-        return table.T
-
-    @cached_property
     def _seen(self) -> tuple[Table, Numbers]:
-        assert self.forests is not None  # noqa: S101
-        evidence, (first, second) = self.evidence, self.forests
+        evidence, (first, second) = self.evidence, (one and one.in_kernel for one in self.forests or (None, None))
         table, scores = kernel.active.looks(
-            evidence.blocks, self.of_page, evidence.standing, self.wishes, first.in_kernel, second.in_kernel
+            evidence.blocks, self.of_page, evidence.standing, self.wishes, first, second
         )
         return table.T, scores
 
     @property
     def table(self) -> Table:
-        """All features, a row for each block."""
+        """All features, a row for each block; without trees those of a first look."""
         return self._seen[0]
 
     @property
