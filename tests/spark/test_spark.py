@@ -39,7 +39,6 @@ from examples.demo_site.server import DemoServer
 from tests import odd_method
 from tests.article_spider import SPIDER
 from tests.conftest import Project
-from tests.fuzz.hostile import names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -153,28 +152,6 @@ def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark
     other = knowledge(learn(frame(spark, [*changed, *reversed(PAGES), *PAGES], 3), CHOICE).collect())
     assert one == other
     assert len(one) == 3
-
-
-HEAVY = (
-    "https://www.site-1.com/heavy",
-    "".join(f"<p class='{name * 12}' id={name * 9}>{name} and more" for name in names(39_000)),
-)
-
-
-def test_a_page_that_takes_too_long_is_counted_and_skipped_and_the_others_go_on(spark: SparkSession) -> None:
-    pages = frame(spark, [*PAGES, HEAVY], 2)
-    short = Limits(seconds=0.25)
-    rows = learn(pages, limits=short).collect()
-    failed = {row.site: (row.failed, row.failures) for row in rows if row.failed}
-    assert failed == {"site-1.com": (1, [f"{HEAVY[0]}: took more than 0.25 s of CPU time"])}
-    assert knowledge(rows) == alone(PAGES)
-    cleaned = clean(pages, limits=short).collect()
-    assert [(row.url, row.text, row.error) for row in cleaned if row.error] == [
-        (HEAVY[0], "", "took more than 0.25 s of CPU time")
-    ]
-    assert {row.url: row.text for row in cleaned if not row.error} == {
-        page.url: page.text for page in denoise_pages(PAGES)
-    }
 
 
 def python_processes(of: int, holding: str) -> list[int]:
@@ -323,6 +300,8 @@ def test_a_page_that_kills_its_process_or_never_ends_costs_itself_alone(
 ) -> None:
     pages = [(f"https://a.example/{path}", f"<p>This is {path}.") for path in ("one", name, "two")]
     df, limits = frame(spark, pages, 1), Limits(seconds=2.0)
+    (site,) = learn(df, "odd_learner", site=odd_site, limits=limits).collect()
+    assert (site.pages, site.failed, site.failures) == (2, 1, [f"https://a.example/{name}: {error}"])
     rows = clean(df, "odd_ratio", site=odd_site, writing=odd_method.OddWriting(), limits=limits).collect()
     assert {row.url.rpartition("/")[2]: (row.text, row.error) for row in rows} == {
         "one": ("This is one.", None),
