@@ -34,7 +34,6 @@ from denoise_crawler.denoiser import SITES_IN_MEMORY, Denoiser
 from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import StoredKnowledge
@@ -131,10 +130,7 @@ def _look(step: Step, method: Method) -> None:
 
 def known_bytes(method: Method) -> int:
     """Return the bytes in memory of what ``method`` knows of its site."""
-    if isinstance(method, Fusion):
-        return bytes_held(method.evidence)
-    assert isinstance(method, StyleTree)  # noqa: S101
-    return bytes_held(method.tree)
+    return bytes_held(method.evidence if isinstance(method, Fusion) else method)
 
 
 class MeasuredKnowledge(StoredKnowledge):

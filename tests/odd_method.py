@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from denoise_crawler.methods import METHODS, Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
-from denoise_crawler.methods.style_tree.site_tree import StyleTree
+from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
@@ -50,7 +50,7 @@ class OddRatio(LinkRatio):
         return super().judge(page)
 
 
-class OddTree(StyleTree):
+class OddTree(SiteStyleTree):
     name: ClassVar[str] = "odd_tree"
 
     def observe(self, page: Page) -> None:
@@ -62,7 +62,7 @@ class OddTree(StyleTree):
         raise OSError("no space left on device")
 
 
-class OddLearner(StyleTree):
+class OddLearner(SiteStyleTree):
     name: ClassVar[str] = "odd_learner"
 
     def observe(self, page: Page) -> None:

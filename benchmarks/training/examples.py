@@ -170,7 +170,7 @@ def rows(
         for known in amounts:
             standing = known_site(one, others, known).standing(one.key, one.blocks)
             look = alone.knowing(standing, wishes_of(one, alone.evidence, known))
-            table = look.local_table if forests is None else look.table
+            table = look.table
             yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
 

@@ -8,6 +8,7 @@ of hashes have a seed of their process, so that no page can choose hashes that m
 from os import urandom
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from libc.math cimport exp, fabs, llrint, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -48,25 +49,16 @@ cdef uint8_t[::1] marks(Py_ssize_t count):
 
 
 # --- hashes: XXH3 of 64 bits without a seed (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), for machines
-# that store the lowest byte first. ``hashes.py`` takes it from the package ``xxhash``.
+# that store the lowest byte first. That of more than 240 bytes is left to the package ``xxhash``, as all in ``hashes``.
 
-cdef enum:
-    SECRET_SIZE = 192
-    STRIPE = 64
-    STRIPES = 16  # in a block: (SECRET_SIZE - STRIPE) / 8
-    HASHED = 1024  # bytes: a block
-
-cdef uint64_t PRIME32_1 = 0x9E3779B1, PRIME32_2 = 0x85EBCA77, PRIME32_3 = 0xC2B2AE3D
 cdef uint64_t PRIME64_1 = 0x9E3779B185EBCA87U, PRIME64_2 = 0xC2B2AE3D27D4EB4FU, PRIME64_3 = 0x165667B19E3779F9U
-cdef uint64_t PRIME64_4 = 0x85EBCA77C2B2AE63U, PRIME64_5 = 0x27D4EB2F165667C5U
-cdef bytes SECRET_BYTES = bytes.fromhex(  # as the algorithm has it
+cdef bytes SECRET_BYTES = bytes.fromhex(  # as the algorithm has it, as far as it is needed
     "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
     "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
     "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
-    "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
 )
-cdef unsigned char SECRET[192]
-memcpy(SECRET, <const unsigned char*>SECRET_BYTES, 192)
+cdef unsigned char SECRET[144]
+memcpy(SECRET, <const unsigned char*>SECRET_BYTES, 144)
 
 
 cdef inline uint64_t read64(const unsigned char* data) noexcept nogil:
@@ -157,43 +149,10 @@ cdef inline uint64_t hash_middle(const unsigned char* data, Py_ssize_t size) noe
     return avalanche(sum + mixed(data + size - 16, SECRET + 136 - 17))
 
 
-cdef inline void add_stripe(uint64_t* sums, const unsigned char* data, const unsigned char* secret) noexcept nogil:
-    cdef int lane
-    cdef uint64_t number, keyed
-    for lane in range(8):
-        number = read64(data + 8 * lane)
-        keyed = number ^ read64(secret + 8 * lane)
-        sums[lane ^ 1] += number
-        sums[lane] += (keyed & 0xFFFFFFFFU) * (keyed >> 32)
-
-
-cdef uint64_t hash_long(const unsigned char* data, Py_ssize_t size) noexcept nogil:
-    """Hash more than 240 bytes."""
-    cdef uint64_t[8] sums
-    cdef uint64_t sum = <uint64_t>size * PRIME64_1
-    cdef Py_ssize_t blocks = (size - 1) // HASHED, block, stripe
-    cdef int lane
-    sums[0], sums[1], sums[2], sums[3] = PRIME32_3, PRIME64_1, PRIME64_2, PRIME64_3
-    sums[4], sums[5], sums[6], sums[7] = PRIME64_4, PRIME32_2, PRIME64_5, PRIME32_1
-    for block in range(blocks):
-        for stripe in range(STRIPES):
-            add_stripe(sums, data + HASHED * block + STRIPE * stripe, SECRET + 8 * stripe)
-        for lane in range(8):
-            sums[lane] ^= sums[lane] >> 47
-            sums[lane] ^= read64(SECRET + SECRET_SIZE - STRIPE + 8 * lane)
-            sums[lane] *= PRIME32_1
-    for stripe in range((size - 1 - HASHED * blocks) // STRIPE):
-        add_stripe(sums, data + HASHED * blocks + STRIPE * stripe, SECRET + 8 * stripe)
-    add_stripe(sums, data + size - STRIPE, SECRET + SECRET_SIZE - STRIPE - 7)
-    for lane in range(4):
-        sum += folded(sums[2 * lane] ^ read64(SECRET + 11 + 16 * lane), sums[2 * lane + 1] ^ read64(SECRET + 19 + 16 * lane))
-    return avalanche(sum)
-
-
-cdef uint64_t hash_bytes(const unsigned char* data, Py_ssize_t size) noexcept nogil:
+cdef uint64_t hash_bytes(const unsigned char* data, Py_ssize_t size) except? 0:
     if size <= 16:
         return hash_short(data, size)
-    return hash_middle(data, size) if size <= 240 else hash_long(data, size)
+    return hash_middle(data, size) if size <= 240 else xxh3_64_intdigest(data[:size])
 
 
 def hash64(bytes data not None):
@@ -293,7 +252,7 @@ cdef class Page:
     cdef const int64_t[::1] homes, parents, first, last, places, tags, depths
     cdef const uint32_t[::1] texts, masked, links, styles, shapes, paths
 
-    def __cinit__(self, blocks not None):
+    def __cinit__(self, blocks):
         around = blocks.around
         self.contents, self.homes, self.characters, self.linked = (
             blocks.texts, blocks.elements, blocks.characters, blocks.linked
@@ -342,10 +301,12 @@ cdef class Page:
         return sums
 
 
-cdef Page page_of(blocks, Py_ssize_t count):
-    """Return the columns of a page that has as many blocks as another column."""
-    cdef Page page = Page(blocks)
-    check(page.count == count, "the columns do not fit the page")
+cdef Page page_of(blocks, Py_ssize_t count=-1):
+    """Return the columns of a page, which keeps them; it must have as many blocks as another column."""
+    page = blocks.__dict__.get("read")
+    if page is None:
+        page = blocks.__dict__["read"] = Page(blocks)
+    check(count < 0 or (<Page>page).count == count, "the columns do not fit the page")
     return page
 
 
@@ -475,7 +436,7 @@ cdef tuple elements_of(
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
-        paths[found] = hash32(f"{paths[home]} {names[tags[index]]} {without_digits}") if index else 0
+        paths[found] = path_hash(paths[home], names[tags[index]], without_digits) if index else 0
         home_of[index] = found
         written.append(own)
         found += 1
@@ -483,6 +444,27 @@ cdef tuple elements_of(
         open_ends[levels] = end
         levels += 1
     return lines, written
+
+
+cdef enum:
+    LONGEST_STEP = 1200  # letters
+
+
+cdef uint32_t path_hash(uint32_t above, str tag, str names) except? 0:
+    """Return the hash of a path: of that of the path above, a tag and names. Most are ASCII, and no object is made."""
+    cdef unsigned char step[LONGEST_STEP + 12]
+    cdef Py_ssize_t at = 10, of_tag = len(tag), of_names = len(names)
+    if of_tag + of_names > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
+        return hash32(f"{above} {tag} {names}")
+    memcpy(step + 11, PyUnicode_1BYTE_DATA(tag), of_tag)
+    memcpy(step + 12 + of_tag, PyUnicode_1BYTE_DATA(names), of_names)
+    step[10] = step[11 + of_tag] = b" "
+    while True:
+        at -= 1
+        step[at] = 48 + above % 10
+        above //= 10
+        if not above:
+            return <uint32_t>hash_bytes(step + at, 12 + of_tag + of_names - at)
 
 
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
@@ -546,7 +528,7 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     cdef bint is_same = True  # but for white space around the text
     for one in text:
         letter = <uint32_t>one
-        if letter == 32 or one.isspace():
+        if letter == 32 or ((letter < 32 or letter > 127) and one.isspace()):
             is_odd |= letter != 32 or not in_word
             in_word = False
             continue
@@ -670,6 +652,15 @@ cdef inline bint is_sign(uint32_t letter) noexcept nogil:
     return 0xF900 <= letter < 0xFB00 or 0x20000 <= letter < 0x40000
 
 
+cdef bint[128] ALNUM
+for _number in range(128):
+    ALNUM[_number] = chr(_number).isalnum()
+
+
+cdef inline bint is_alnum(Py_UCS4 letter) noexcept:
+    return ALNUM[letter] if letter < 128 else letter.isalnum()
+
+
 def word_hashes(list texts not None):
     """Return the hashes of the words of ``texts``; those of text i stand from ``bounds[i]`` to ``bounds[i + 1]``."""
     cdef list lower = [(<str>text).lower() for text in texts]
@@ -686,7 +677,7 @@ def word_hashes(list texts not None):
         text = lower[number]
         hashed, inside = START, False
         for letter in text:
-            if letter.isalnum():
+            if is_alnum(letter):
                 code = <uint32_t>letter
                 if is_sign(code):
                     if inside:
@@ -757,7 +748,7 @@ cdef class Runs:
 
 def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kinds, int64_t aside):
     """Return how blocks agree with declared texts."""
-    cdef Page page = Page(blocks)
+    cdef Page page = page_of(blocks)
     cdef const uint64_t[::1] words, said
     cdef const int64_t[::1] bounds, ends
     cdef Py_ssize_t index, at, size
@@ -863,30 +854,59 @@ cdef enum:
     LETTERS = 3  # a text of less is no title
 
 
-def headline_of(str title not None, blocks):
-    """Find the ``title`` of a page among its blocks.
+cdef enum:
+    MOST_PARTS = 4096  # of a text
 
-    The more words its text and the title have in common, the more a block resembles the title: of a title in
-    Chinese or Japanese, pairs of characters. Those of three characters or less do not, nor those more than twice
-    as long as the title.
-    """
-    cdef Page page = Page(blocks)
-    cdef Py_ssize_t index, common, best = -1
+
+cdef inline Py_ssize_t with_part(uint64_t* parts, Py_ssize_t count, uint64_t part) noexcept nogil:
+    """Add a part unless it is there; return how many there are."""
+    cdef Py_ssize_t index
+    for index in range(count):
+        if parts[index] == part:
+            return count
+    parts[count] = part
+    return count + 1 if count + 1 < MOST_PARTS else count
+
+
+cdef Py_ssize_t parts_of_title(str text, bint in_pairs, uint64_t* parts) except -1:
+    """Fill the distinct words of a text, or the pairs of its letters, as numbers; return how many there are."""
+    cdef Py_ssize_t at, count = 0
+    cdef uint64_t word = 0
+    cdef Py_UCS4 letter
+    text = text.lower()
+    for at in range(len(text)):
+        letter = text[at]
+        if in_pairs:
+            word = (word << 32) | <uint64_t>letter
+            if at:
+                count = with_part(parts, count, word)
+        elif is_alnum(letter) or letter == "_":
+            word = ((word if word else START) ^ <uint64_t>letter) * SPREAD
+            word ^= word >> 29
+        elif word:
+            count, word = with_part(parts, count, word), 0
+    return with_part(parts, count, word) if word and not in_pairs else count
+
+
+def headline_of(str title not None, blocks):
+    """Find the ``title`` of a page among its blocks."""
+    cdef Page page = page_of(blocks)
+    cdef Py_ssize_t index, at, of_title, own, common, best = -1
     cdef double chance, most = LEAST_TITLE, longest
     cdef int64_t heading = shared.H1
-    cdef tuple own
+    cdef uint64_t[2 * MOST_PARTS] parts
     title = title[:TITLE_CHARACTERS]
     longest = 2.0 * len(title) + 10.0
-    words = naming.letter_pairs if naming.IDEOGRAPH.search(title) else naming.title_words
+    cdef bint in_pairs = naming.IDEOGRAPH.search(title) is not None
     overlaps, headings = np.zeros(page.count), np.zeros(page.count)
     cdef double[::1] overlap = overlaps, first_heading = headings
-    wanted = frozenset(words(title))
-    for index in range(page.count if wanted else 0):
+    of_title = parts_of_title(title, in_pairs, parts)
+    for index in range(page.count if of_title else 0):
         if LETTERS < page.characters[index] <= longest:
-            own = words(page.contents[index])
-            common = len(wanted.intersection(own))
-            if common:
-                overlap[index] = 2 * common / <double>(len(own) + <Py_ssize_t>len(wanted))
+            common, own = 0, parts_of_title(page.contents[index], in_pairs, parts + MOST_PARTS)
+            for at in range(own):
+                common += with_part(parts, of_title, parts[MOST_PARTS + at]) == of_title
+            overlap[index] = 2 * common / <double>(own + of_title)
     for index in range(page.count):
         first_heading[index] = page.tags[page.homes[index]] == heading
         chance = overlap[index] + 0.3 * first_heading[index]
@@ -896,12 +916,12 @@ def headline_of(str title not None, blocks):
     return Headline(overlaps, headings, best)
 
 
-def begins(str description not None, blocks):
+cdef object begins(str description, list texts):
     """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
     cdef str text, beginning = description[:BEGINNING].lower()
     if 2 * len(beginning) < BEGINNING:
-        return np.full(len(blocks.texts), UNSAID)
-    return np.array([beginning in text.lower() for text in blocks.texts], np.float64)
+        return np.full(len(texts), UNSAID)
+    return np.array([beginning in text.lower() for text in texts], np.float64)
 
 
 # --- the features of blocks: what a page alone says of each
@@ -960,11 +980,11 @@ def page_table(
     const double[::1] units not None, const float[:, ::1] declared not None,
 ):
     """Return what a page alone says of its blocks, by feature."""
-    cdef Page page = Page(blocks)
+    cdef Page page = page_of(blocks)
     cdef Py_ssize_t index, place, row = len(shared.PAGE), count = page.count
     cdef Py_ssize_t best = headline.best, places = len(shared.PLACES), at_place
     cdef const double[::1] overlap = headline.overlap, first_heading = headline.first_heading
-    cdef const double[::1] begin = begins(description, blocks)
+    cdef const double[::1] begin = begins(description, page.contents)
     cdef double[:, ::1] so_far = page.so_far(), below = page.below(so_far)
     cdef double unlinked = larger(so_far[0, count] - so_far[1, count], 1.0)
     cdef bint fits = named.shape[0] == page.size and units.shape[0] == count and best < count
@@ -1110,13 +1130,6 @@ cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1
 
 # --- what its site says of each
 
-def local_table(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None):
-    """Return what a first look sees: the features of the page, those of its site, and the wishes; by feature."""
-    table = np.empty((of_page.shape[0] + len(shared.SITE) + 2, of_page.shape[1]), np.float32)
-    fill_local(table, page_of(blocks, of_page.shape[1]), of_page, standing, wishes)
-    return table
-
-
 cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, standing, tuple wishes) except -1:
     cdef Py_ssize_t wish = of_page.shape[0] + len(shared.SITE)
     memcpy_rows(rows, 0, of_page)
@@ -1174,16 +1187,6 @@ cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, standing) exce
 
 
 # --- what a second look sees: the scores of the first
-
-def score_table(blocks, const double[::1] scores not None):
-    """Return what the ``scores`` of a first look say of each block's surroundings, by feature.
-
-    A block counts by its tokens, 60 at most, and 1. How likely it is content is the logistic function of its score.
-    """
-    table = np.empty((len(shared.SCORES), scores.shape[0]), np.float32)
-    fill_scores(table, 0, page_of(blocks, scores.shape[0]), scores)
-    return table
-
 
 cdef int fill_scores(float[:, ::1] rows, Py_ssize_t first, Page page, const double[::1] scores) except -1:
     """Fill the rows of ``SCORES``, from the ``first`` on."""
@@ -1585,7 +1588,7 @@ cdef class SiteSums:
 
     def novelty(self, blocks):
         """Return the share of the characters of ``blocks`` on paths that none of the pages has; 0 without any."""
-        cdef Page page = Page(blocks)
+        cdef Page page = page_of(blocks)
         cdef Py_ssize_t index
         cdef double characters = 0.0, new = 0.0
         for index in range(page.count):
@@ -1599,7 +1602,7 @@ cdef class SiteSums:
 
         The texts, links and shapes of copies say nothing of it.
         """
-        cdef Page page = Page(blocks)
+        cdef Page page = page_of(blocks)
         cdef Counted known = None if own is None else self.pages[own]
         cdef list copies = []
         self.refresh()
@@ -1748,7 +1751,9 @@ cdef extern from *:
     #if defined(__x86_64__) && defined(__GNUC__)
     /* newer processors have registers of eight numbers; a comparison gives the same there */
     __attribute__((target("avx2"))) ADD_TREES(add_trees_avx2)
-    #define fastest_add_trees() (__builtin_cpu_supports("avx2") ? add_trees_avx2 : add_trees_anywhere)
+    __attribute__((target("avx512f,avx512vl"))) ADD_TREES(add_trees_avx512)
+    #define fastest_add_trees() (__builtin_cpu_supports("avx512vl") ? add_trees_avx512 \\
+        : __builtin_cpu_supports("avx2") ? add_trees_avx2 : add_trees_anywhere)
     #else
     #define fastest_add_trees() add_trees_anywhere
     #endif
@@ -1822,36 +1827,44 @@ cdef class Trees:
         free(room)
         return total.base
 
-    def by_tree(self, const float[:, ::1] columns not None):
-        """Return what each tree gives each row; ``columns`` is the table by feature."""
-        cdef Py_ssize_t rows = columns.shape[1], trees = self.features.shape[0], splits = self.features.shape[1]
-        cdef Py_ssize_t row, tree, split
-        cdef uint32_t failed
-        found = np.empty((trees, rows))
-        cdef double[:, ::1] given = found
-        self.check(columns.shape[0])
-        for tree in range(trees):
-            for row in range(rows):
-                failed = 0
-                for split in range(splits):
-                    if columns[self.features[tree, split], row] > self.thresholds[tree, split]:
-                        failed |= self.ruled_out[tree, split]
-                given[tree, row] = self.leaves[tree, lowest_bit(~failed) if ~failed else 31]
-        return found
-
     cdef int check(self, size_t columns) except -1:
         if columns < self.columns:
             raise ValueError("a split has a feature that the table has not")
         return 0
 
 
+def contributions(
+    const int32_t[:, ::1] features not None, const float[:, ::1] thresholds not None,
+    const int32_t[:, :, ::1] below not None, const double[:, :, ::1] gains not None, const float[::1] row not None,
+):
+    """Return by feature what it adds to the score of one row."""
+    cdef Py_ssize_t tree, split, following, feature, side, trees = features.shape[0], splits = features.shape[1]
+    cdef double[::1] added = doubles(row.shape[0])
+    check(thresholds.shape[0] == trees and thresholds.shape[1] == splits, "the arrays do not fit each other")
+    check((below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
+    check((gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
+    for tree in range(trees):
+        split = 0
+        while 0 <= split < splits:
+            feature = features[tree, split]
+            check(0 <= feature < row.shape[0], "a split has a feature that the table has not")
+            side = row[feature] > thresholds[tree, split]
+            following = below[tree, split, side]
+            check(following < 0 or split < following < splits, "a split comes before the one above it")
+            added[feature] += gains[tree, split, side]
+            split = following
+    return added.base
+
+
 def looks(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees first, Trees second):
     """Return all features, and by block the log odds that it is content: a first look, and one at its scores."""
     cdef Page page = page_of(blocks, of_page.shape[1])
     cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
-    table = np.empty((local + len(shared.SCORES), page.count), np.float32)
+    table = np.empty((local + (0 if first is None else len(shared.SCORES)), page.count), np.float32)
     cdef float[:, ::1] rows = table
-    fill_local(rows, page, of_page, standing, wishes)
+    fill_local(rows[:local], page, of_page, standing, wishes)
+    if first is None:
+        return table, None
     fill_scores(rows, local, page, first.scores(rows[:local]))
     return table, second.scores(rows)
 

@@ -10,6 +10,7 @@ belongs to them (``reference_decision``).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +24,16 @@ from denoise_crawler.kernel.reference_decision import (
     decide,
     joint_chances,
     most_f1,
+    page_type_row,
     take,
     verdicts,
 )
-from denoise_crawler.kernel.reference_declared import agreement, begins, headline_of, word_hashes
+from denoise_crawler.kernel.reference_declared import agreement, headline_of, word_hashes
 from denoise_crawler.kernel.reference_features import (
     Trees,
-    local_table,
+    contributions,
     looks,
     page_table,
-    page_type_row,
-    score_table,
 )
 from denoise_crawler.kernel.reference_site import SiteSums
 from denoise_crawler.kernel.reference_text import rules_of, texts_of
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
-    "SiteSums", "Trees", "agreement", "begins", "blocks_of", "content_chances", "decide", "headings_of",
-    "headline_of", "introduced_lists", "joint_chances", "local_table", "looks", "most_f1", "page_table",
-    "page_type_row", "rules_of", "score_table", "take", "texts_of", "verdicts", "word_hashes",
+    "SiteSums", "Trees", "agreement", "blocks_of", "content_chances", "contributions", "decide", "headings_of",
+    "headline_of", "introduced_lists", "joint_chances", "looks", "most_f1", "page_table", "page_type_row",
+    "rules_of", "take", "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 
@@ -246,14 +246,13 @@ _LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
 
 def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
     """Return the lists behind a paragraph with a colon at its end: their first blocks, those behind their last."""
-    found, tried, around = list[tuple[int, int]](), 0, blocks.around
-    starts = np.array(blocks.starts, np.int64)
+    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts
     for node in nodes.tagged(_LISTS):
-        end = nodes.end_of(node)
-        first, last = starts.searchsorted([node, end]).tolist()
+        first = bisect_left(starts, node)
         if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):
             continue
-        tried = first  # of lists in each other the outermost decides
+        end = nodes.end_of(node)
+        tried, last = first, bisect_left(starts, end)  # of lists in each other the outermost decides
         is_paragraph = around.tags[blocks.elements[first - 1]] == shared.P
         if last == first or not is_paragraph or nodes.holds(node, end, shared.PARTS_OF_PAGES):
             continue
@@ -277,11 +276,11 @@ def headings_of(nodes: Any, blocks: Blocks) -> tuple[Indices, list[int]]:
     is_heading = (
         (around.tags >= shared.H1) & (around.tags <= shared.H3) & (around.first < around.last)
     )  # h3 are h4 and h5 as well
-    levels = [_LEVELS.get(name, 0) for name in columns.names]
+    elements = np.flatnonzero(is_heading)[::-1]
+    numbers = (columns.tags[around.nodes[elements]], around.first[elements], around.last[elements])
     ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
-    for element in np.flatnonzero(is_heading)[::-1].tolist():
-        level = levels[columns.tags[around.nodes[element]]]
-        first, last = int(around.first[element]), int(around.last[element])
+    for tag, first, last in zip(*(column.tolist() for column in numbers), strict=True):
+        level = _LEVELS.get(columns.names[tag], 0)
         found.append((first, last, max(ends[level], last)))
         ends[level:] = [first] * (8 - level)
     headings = np.array(found[::-1], np.int64).reshape(-1, 3)

@@ -1,17 +1,82 @@
-"""Which blocks are taken: the likeliest, as many as promise the best F1, and what belongs together with them."""
+"""What a page is as a whole; which of its blocks are taken.
+
+These are the likeliest, as many as promise the best F1, and what belongs together with them.
+"""
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from denoise_crawler.kernel import columns as shared
-from denoise_crawler.kernel.reference_features import odds_against, running
+from denoise_crawler.kernel.reference_features import PageSums, odds_against, rows_of, running
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from denoise_crawler.kernel.columns import Blocks, Choice, Flags, Indices, Numbers, Parts, Standing
+
+# --- the page as a whole
+
+_PARAGRAPH = 100.0  # characters outside links
+_SIBLINGS = 3  # elements of one kind below the same one are a list
+_OF_LIST = ("size", "share", "mean", "link share", "content")
+
+
+def page_type_row(blocks: Blocks, scores: Numbers) -> NDArray[np.float32]:
+    """Return what the text of a page is as a whole: the numbers of ``PAGE_TYPE``."""
+    if len(scores) != len(blocks):
+        raise ValueError("the columns of the page do not fit each other")
+    sums, own, count = PageSums(blocks), blocks.characters - blocks.linked, len(blocks)
+    chances, whole = 1.0 / odds_against(scores), max(float(sums.characters[-1]), 1.0)
+    likely, tokens = running(blocks.tokens * chances), running(blocks.tokens)
+    long = own >= _PARAGRAPH
+    in_paragraphs = own[long].sum()
+    expected, in_links = running(blocks.characters * chances)[-1], running(blocks.linked * chances)[-1]
+    columns = {
+        "blocks": log1p(count),
+        "characters": log1p(whole),
+        "link share": sums.linked[-1] / whole,
+        "paragraphs": log1p(long.sum()),
+        "share in paragraphs": in_paragraphs / whole,
+        "longest": log1p(own.max(initial=0.0)),
+        "commas in paragraphs": blocks.commas[long].sum() / max(in_paragraphs, 1.0),
+        "content tokens": log1p(likely[-1]),
+        "content share": likely[-1] / max(tokens[-1], 1.0),
+        "content blocks": (chances > 0.5).sum() / max(count, 1),
+        "content link share": in_links / max(expected, 1.0),
+    }
+    columns |= _largest_lists(blocks, sums, likely, tokens)
+    return rows_of(map(columns.__getitem__, shared.PAGE_TYPE), 1)[:, 0]
+
+
+def _largest_lists(blocks: Blocks, sums: PageSums, likely: Numbers, tokens: Numbers) -> dict[str, float]:
+    """Return the numbers of the two lists that have most text outside links.
+
+    A list are elements on one path below the same element. ``likely`` and ``tokens`` are running sums by block: of
+    the tokens expected to be content, and of all.
+    """
+    around = blocks.around
+    with_text = np.flatnonzero(around.last > around.first)
+    keys = (around.parents[with_text] << 32) + around.paths[with_text]
+    _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    first, last = around.first[with_text], around.last[with_text]
+    text, in_links = sums.below[with_text], sums.linked_below[with_text]
+    columns = text, in_links, likely[last] - likely[first], tokens[last] - tokens[first]
+    characters, linked, content, words = (np.bincount(group, column, len(sizes)) for column in columns)
+    order = np.argsort(linked - characters, kind="stable")  # groups are in the order of their keys
+    largest = order[sizes[order] >= _SIBLINGS][:2].tolist()
+    found = {f"list {place} {name}": 0.0 for place in (1, 2) for name in _OF_LIST}
+    for place, one in enumerate(largest, 1):
+        found[f"list {place} size"] = log1p(sizes[one])
+        found[f"list {place} share"] = characters[one] / max(sums.characters[-1], 1.0)
+        found[f"list {place} mean"] = log1p(characters[one] / sizes[one])
+        found[f"list {place} link share"] = linked[one] / max(characters[one], 1.0)
+        found[f"list {place} content"] = content[one] / max(words[one], 1.0)
+    return found
+
 
 # --- how likely each block is content
 

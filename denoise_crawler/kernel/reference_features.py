@@ -16,8 +16,6 @@ from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.reference_declared import begins
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, Standing, Table
 
 
@@ -67,7 +65,7 @@ def rows_of(columns: Iterable[Any], count: int) -> Table:
 # --- what the page alone says
 
 
-class _Sums:
+class PageSums:
     """Running sums over the blocks of a page, and what stands below each element."""
 
     def __init__(self, blocks: Blocks) -> None:
@@ -95,14 +93,14 @@ def page_table(
         declared: How blocks agree with what the page declares, a row for each feature.
     """
     said = [headline.overlap, headline.first_heading, begins(description, blocks), units, *declared]
-    sums, places = _Sums(blocks), blocks.around.places[blocks.elements]
+    sums, places = PageSums(blocks), blocks.around.places[blocks.elements]
     columns = _own_columns(blocks, sums) | _columns_above(blocks, sums, named) | _name_columns(blocks, named)
     columns |= _title_columns(sums, headline.best) | _repetition_columns(blocks, sums)
     in_places = [places >> bit & 1 for bit in range(len(shared.PLACES))]
     return rows_of([*map(columns.__getitem__, shared.PAGE), *in_places, *kinds, *said], len(blocks))
 
 
-def _own_columns(blocks: Blocks, sums: _Sums) -> dict[str, Any]:
+def _own_columns(blocks: Blocks, sums: PageSums) -> dict[str, Any]:
     """Return the columns of what a block is by itself, and of the whole page."""
     around, home, count = blocks.around, blocks.elements, len(blocks)
     unlinked, total = blocks.characters - blocks.linked, max(float(sums.characters[-1]), 1.0)
@@ -125,7 +123,7 @@ def _own_columns(blocks: Blocks, sums: _Sums) -> dict[str, Any]:
     }
 
 
-def _columns_above(blocks: Blocks, sums: _Sums, named: Numbers) -> dict[str, Any]:
+def _columns_above(blocks: Blocks, sums: PageSums, named: Numbers) -> dict[str, Any]:
     """Return the columns of a block's element, and of those above it."""
     around, at, columns = blocks.around, blocks.elements, dict[str, Any]()
     of_element = {
@@ -153,7 +151,7 @@ def _name_columns(blocks: Blocks, named: Numbers) -> dict[str, Any]:
     return {name: np.array(column)[blocks.elements] for name, column in columns.items()}
 
 
-def _title_columns(sums: _Sums, title: int) -> dict[str, Any]:
+def _title_columns(sums: PageSums, title: int) -> dict[str, Any]:
     """Return the columns of how far a block is from the title, in blocks and in characters."""
     if title < 0:
         return {"blocks to title": -99.0, "characters to title": -99.0}
@@ -163,7 +161,7 @@ def _title_columns(sums: _Sums, title: int) -> dict[str, Any]:
     return {"blocks to title": np.clip(distance, -60, 60), "characters to title": signed}
 
 
-def _repetition_columns(blocks: Blocks, sums: _Sums) -> dict[str, Any]:
+def _repetition_columns(blocks: Blocks, sums: PageSums) -> dict[str, Any]:
     """Return the columns of what comes back within the page: texts, and blocks on one path."""
     _, text, times = np.unique(blocks.text_hashes, return_inverse=True, return_counts=True)
     _, path, on_path = np.unique(blocks.around.paths[blocks.elements], return_inverse=True, return_counts=True)
@@ -181,7 +179,7 @@ def _repetition_columns(blocks: Blocks, sums: _Sums) -> dict[str, Any]:
 _FEW_PAGES = 2.0  # draws a share of n pages to nothing by n / (n + 2): one of two says less than six of twelve
 
 
-def local_table(blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float]) -> Table:
+def _local_table(blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float]) -> Table:
     """Return what a first look sees: what the page says, its site, and what is wished of the text."""
     columns: dict[str, Any] = dict.fromkeys(shared.SITE, shared.UNSAID) | {"site pages": 0.0}
     if standing is not None:
@@ -220,7 +218,7 @@ _NO_SCORE = -8.0  # of a block that is not there
 _MOST_TOKENS = 60.0  # that a block counts
 
 
-def score_table(blocks: Blocks, scores: Numbers) -> Table:
+def _score_table(blocks: Blocks, scores: Numbers) -> Table:
     """Return what the scores of a first look say, a row for each of ``SCORES``.
 
     A block counts by its tokens and 1. How likely it is content is the logistic function of its score.
@@ -312,10 +310,10 @@ class Trees:
         """Return the sum of what all trees give each row; the table is by feature."""
         count = table.shape[1]
         chunks = [table[:, start : start + _AT_ONCE] for start in range(0, count, _AT_ONCE)]
-        sums = [np.add.accumulate(self.by_tree(chunk))[-1] for chunk in chunks if len(self._leaves)]
+        sums = [np.add.accumulate(self._by_tree(chunk))[-1] for chunk in chunks if len(self._leaves)]
         return np.concatenate(sums) if sums else np.zeros(count)
 
-    def by_tree(self, table: Table) -> Numbers:
+    def _by_tree(self, table: Table) -> Numbers:
         """Return what each tree gives each row of a short table by feature."""
         if len(self._features) and not 0 <= self._features.min() <= self._features.max() < len(table):
             raise ValueError("a split has a feature that the table has not")
@@ -330,71 +328,33 @@ class Trees:
         return by_tree
 
 
-def looks(
-    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], first: Trees,
-    second: Trees,
-) -> tuple[Table, Numbers]:  # fmt: skip
-    """Return all features, a row for each, and the log odds of each block; see :func:`local_table`."""
-    local = local_table(blocks, of_page, standing, wishes)
-    table = np.concatenate([local, score_table(blocks, first.scores(local))])
-    return table, second.scores(table)
+def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, row: Any) -> Numbers:
+    """Return by feature what it adds to the score of one row, along the way that the row takes down each tree.
 
-
-# --- the page as a whole
-
-_PARAGRAPH = 100.0  # characters outside links
-_SIBLINGS = 3  # elements of one kind below the same one are a list
-_OF_LIST = ("size", "share", "mean", "link share", "content")
-
-
-def page_type_row(blocks: Blocks, scores: Numbers) -> NDArray[np.float32]:
-    """Return what the text of a page is as a whole: the numbers of ``PAGE_TYPE``."""
-    if len(scores) != len(blocks):
-        raise ValueError("the columns of the page do not fit each other")
-    sums, own, count = _Sums(blocks), blocks.characters - blocks.linked, len(blocks)
-    chances, whole = 1.0 / odds_against(scores), max(float(sums.characters[-1]), 1.0)
-    likely, tokens = running(blocks.tokens * chances), running(blocks.tokens)
-    long = own >= _PARAGRAPH
-    in_paragraphs = own[long].sum()
-    expected, in_links = running(blocks.characters * chances)[-1], running(blocks.linked * chances)[-1]
-    columns = {
-        "blocks": log1p(count),
-        "characters": log1p(whole),
-        "link share": sums.linked[-1] / whole,
-        "paragraphs": log1p(long.sum()),
-        "share in paragraphs": in_paragraphs / whole,
-        "longest": log1p(own.max(initial=0.0)),
-        "commas in paragraphs": blocks.commas[long].sum() / max(in_paragraphs, 1.0),
-        "content tokens": log1p(likely[-1]),
-        "content share": likely[-1] / max(tokens[-1], 1.0),
-        "content blocks": (chances > 0.5).sum() / max(count, 1),
-        "content link share": in_links / max(expected, 1.0),
-    }
-    columns |= _largest_lists(blocks, sums, likely, tokens)
-    return rows_of(map(columns.__getitem__, shared.PAGE_TYPE), 1)[:, 0]
-
-
-def _largest_lists(blocks: Blocks, sums: _Sums, likely: Numbers, tokens: Numbers) -> dict[str, float]:
-    """Return the numbers of the two lists that have most text outside links.
-
-    A list are elements on one path below the same element. ``likely`` and ``tokens`` are running sums by block: of
-    the tokens expected to be content, and of all.
+    ``below`` has by tree, split and side (the right one if the test fails) the split that follows, below 0 none;
+    ``gains`` how much the mean score is higher there than at the split.
     """
-    around = blocks.around
-    with_text = np.flatnonzero(around.last > around.first)
-    keys = (around.parents[with_text] << 32) + around.paths[with_text]
-    _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-    first, last = around.first[with_text], around.last[with_text]
-    text, in_links = sums.below[with_text], sums.linked_below[with_text]
-    columns = text, in_links, likely[last] - likely[first], tokens[last] - tokens[first]
-    characters, linked, content, words = (np.bincount(group, column, len(sizes)) for column in columns)
-    order = np.argsort(linked - characters, kind="stable")  # groups are in the order of their keys
-    largest = order[sizes[order] >= _SIBLINGS][:2].tolist()
-    found = {f"list {place} {name}": 0.0 for place in (1, 2) for name in _OF_LIST}
-    for place, one in enumerate(largest, 1):
-        found[f"list {place} size"] = log1p(sizes[one])
-        found[f"list {place} share"] = characters[one] / max(sums.characters[-1], 1.0)
-        found[f"list {place} mean"] = log1p(characters[one] / sizes[one])
-        found[f"list {place} link share"] = linked[one] / max(characters[one], 1.0)
-        found[f"list {place} content"] = content[one] / max(words[one], 1.0)
-    return found
+    added = np.zeros(len(row))
+    for tree in range(len(features)):
+        split = 0
+        while split >= 0:
+            feature = features[tree, split]
+            side = int(row[feature] > thresholds[tree, split])
+            added[feature] += gains[tree, split, side]
+            split = below[tree, split, side]
+    return added
+
+
+def looks(
+    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], first: Trees | None,
+    second: Trees | None,
+) -> tuple[Table, Numbers | None]:  # fmt: skip
+    """Return all features, a row for each, and the log odds of each block.
+
+    Without trees these are the features that the trees of a first look see, and no log odds.
+    """
+    table = _local_table(blocks, of_page, standing, wishes)
+    if first is None or second is None:
+        return table, None
+    table = np.concatenate([table, _score_table(blocks, first.scores(table))])
+    return table, second.scores(table)

@@ -74,19 +74,13 @@ class BottomKSample(Generic[V]):
             return []
         self._values[value.key] = value
         heappush(self._negated_keys, -value.key)
-        return self._drop_surplus()
+        if len(self) <= self.limit:
+            return []
+        return [self._values.pop(-heappop(self._negated_keys))]
 
     def merge(self, values: Iterable[V]) -> list[V]:
         """Add ``values``, for example those of another sample; return the values they displace."""
         return [displaced for value in values for displaced in self.add(value)]
 
-    def shrink(self, limit: int) -> list[V]:
-        """Lower the limit, which cannot be raised again; return the values that are dropped."""
-        self.limit = min(self.limit, limit)
-        return self._drop_surplus()
-
     def _replaces(self, value: V, known: V) -> bool:
         return self._encoded is not None and value is not known and self._encoded(value) < self._encoded(known)
-
-    def _drop_surplus(self) -> list[V]:
-        return [self._values.pop(-heappop(self._negated_keys)) for _ in range(len(self) - self.limit)]

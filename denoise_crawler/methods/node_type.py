@@ -1,4 +1,8 @@
-"""Finds the content by characters, links and images: the pruned node and what is kept below it (NTA, 4.2)."""
+"""``node_type``: content is found by characters, links and images of one page.
+
+Node type annotation (NTA) of Xie, Zhou & Wang, in the order of the paper: counts, types, the pruned node (4.2),
+and what is kept below it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,15 @@ from typing import ClassVar
 import numpy as np
 
 from denoise_crawler.methods.base import Judgement, Method, spare_holders, subtree_sums
-from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.geometry import declared_length, drawn_boxes
+from denoise_crawler.page import TEXT, Element, Nodes, Page
+from denoise_crawler.page.geometry import Box, declared_length, drawn_boxes
 from denoise_crawler.page.nodes import INLINE
+
+IGNORABLE_TAGS = frozenset(
+    {"script", "iframe", "style", "noscript", "br", "button", "input", "select", "option", "label", "form"}
+    | {"comment", "map", "area", "embed"}
+)
+IGNORABLE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +37,14 @@ class Statistics:
     text_characters: list[int]
     images: list[int]
 
-    @property
-    def characters(self) -> list[int]:
-        """The number of all characters (TC)."""
-        return [link + text for link, text in zip(self.link_characters, self.text_characters, strict=True)]
-
 
 def count_contents(nodes: Nodes) -> Statistics:
     """Count what every node holds."""
     sizes = [len("".join(text.split())) for text in nodes.texts]
     linked = [size if link >= 0 else 0 for size, link in zip(sizes, nodes.links, strict=True)]
-    unlinked = np.subtract(sizes, linked)
-    links, images = ([one == tag for one in nodes.tags] for tag in ("a", "img"))
-    columns = (np.array(column, np.int64) for column in (linked, links, unlinked, images))
+    links, images = ([tag == counted for tag in nodes.tags] for counted in ("a", "img"))
+    columns = (np.array(column, np.int64) for column in (linked, links, np.subtract(sizes, linked), images))
     return Statistics(*(subtree_sums(column, nodes.ends).tolist() for column in columns))
-
-
-IGNORABLE_TAGS = frozenset(
-    {"script", "iframe", "style", "noscript", "br", "button", "input", "select", "option", "label", "form"}
-    | {"comment", "map", "area", "embed"}
-)
-IGNORABLE_SHARE = 0.5
 
 
 class NodeType(IntEnum):
@@ -85,25 +82,43 @@ def annotate(page: Page, ignorable_share: float = IGNORABLE_SHARE) -> Annotation
     """
     nodes = page.nodes
     statistics = count_contents(nodes)
-    leaves = _leaves(nodes)
     density = [share(own, statistics.text_characters[0]) for own in statistics.text_characters]
-    types: list[NodeType] = []
-    for index, parent in enumerate(nodes.parents):
-        ignorable = nodes.tags[index] in IGNORABLE_TAGS and density[index] <= ignorable_share
-        if ignorable or (parent >= 0 and types[parent] is NodeType.IGNORABLE):
+    types, leaves = list[NodeType](), _leaves(nodes)
+    for index, (tag, parent) in enumerate(zip(nodes.tags, nodes.parents, strict=True)):
+        in_ignorable = parent >= 0 and types[parent] is NodeType.IGNORABLE
+        if in_ignorable or (tag in IGNORABLE_TAGS and density[index] <= ignorable_share):
             types.append(NodeType.IGNORABLE)
-        elif nodes.links[index] >= 0:
-            types.append(_type_in_link(statistics, index))
-        elif leaves[index]:
-            types.append(_type_of_leaf(nodes, statistics, index))
         else:
-            types.append(_type_of_inner(statistics, index))
+            types.append(_type_of(statistics, index, is_leaf=leaves[index], in_link=nodes.links[index] >= 0))
     return Annotation(types, _coherence(nodes, types, leaves), density, leaves, statistics)
 
 
 def share(part: int, whole: int) -> float:
     """Return the share of ``part`` in ``whole``; 0 if ``whole`` is 0."""
     return part / whole if whole else 0.0
+
+
+def _type_of(statistics: Statistics, index: int, *, is_leaf: bool, in_link: bool) -> NodeType:
+    """Return the type of a leaf by what it is, of an inner node by formulas (1) to (3) in this order.
+
+    Text in an ``a`` belongs to the link. Formulas (2) and (3) are strict. A tie, mostly a wrapper of the whole
+    page, counts as text.
+    """
+    text, links, images = statistics.text_characters[index], statistics.links[index], statistics.images[index]
+    if in_link:
+        return NodeType.LINK if statistics.link_characters[index] or links or images else NodeType.IGNORABLE
+    if is_leaf or not (text or links):
+        if images:
+            return NodeType.IMAGE
+        return NodeType.TEXT if text else NodeType.IGNORABLE
+    return NodeType.LINK if text_margin(statistics, index) < 0 else NodeType.TEXT
+
+
+def text_margin(statistics: Statistics, index: int) -> float:
+    """Return a node's share of the page's text minus the larger of its shares of link characters and of links."""
+    text, characters, links = statistics.text_characters, statistics.link_characters, statistics.links
+    of_links = max(share(characters[index], characters[0]), share(links[index], links[0]))
+    return share(text[index], text[0]) - of_links
 
 
 def _leaves(nodes: Nodes) -> list[bool]:
@@ -117,35 +132,6 @@ def _leaves(nodes: Nodes) -> list[bool]:
     return leaves
 
 
-def _type_in_link(statistics: Statistics, index: int) -> NodeType:
-    """Return the type of an ``a`` or of a node in one, where text belongs to the link."""
-    holds = statistics.link_characters[index] or statistics.links[index] or statistics.images[index]
-    return NodeType.LINK if holds else NodeType.IGNORABLE
-
-
-def _type_of_leaf(nodes: Nodes, statistics: Statistics, index: int) -> NodeType:
-    if nodes.tags[index] == "img":
-        return NodeType.IMAGE
-    return NodeType.TEXT if statistics.text_characters[index] else NodeType.IGNORABLE
-
-
-def _type_of_inner(statistics: Statistics, index: int) -> NodeType:
-    """Return the type of an inner node outside links, by formulas (1) to (3) in this order.
-
-    Formulas (2) and (3) are strict. A tie, mostly a wrapper of the whole page, counts as text.
-    """
-    if not statistics.text_characters[index] and not statistics.links[index]:
-        return NodeType.IMAGE if statistics.images[index] else NodeType.IGNORABLE
-    return NodeType.LINK if text_margin(statistics, index) < 0 else NodeType.TEXT
-
-
-def text_margin(statistics: Statistics, index: int) -> float:
-    """Return a node's share of the page's text minus the larger of its shares of link characters and of links."""
-    text, characters, links = statistics.text_characters, statistics.link_characters, statistics.links
-    of_links = max(share(characters[index], characters[0]), share(links[index], links[0]))
-    return share(text[index], text[0]) - of_links
-
-
 def _coherence(nodes: Nodes, types: list[NodeType], leaves: list[bool]) -> list[float]:
     """Return each node's share of leaves of its own type (formula 6)."""
     kinds, is_leaf = np.array(types, np.int64), np.array(leaves, bool)
@@ -155,28 +141,6 @@ def _coherence(nodes: Nodes, types: list[NodeType], leaves: list[bool]) -> list[
         own += (kinds == kind) * subtree_sums((is_leaf & (kinds == kind)).astype(np.int64), nodes.ends)
     coherence: list[float] = np.where(is_leaf | (every == 0), 1.0, own / np.maximum(every, 1)).tolist()
     return coherence
-
-
-class PruningVerdict(Enum):
-    """The decision on a node, in words; after ``OPENED`` and ``IMAGES`` the children are decided one by one."""
-
-    OPENED = "text node, coherence {coherence:.2f} not over {threshold:g}: its children decide"
-    COHERENT = "text node, coherence {coherence:.2f} over {threshold:g}"
-    TEXT_LEAF = "text leaf"
-    IMAGES = "image node: its images decide"
-    WIDE_IMAGE = "image, {width:g} px or more wide"
-    UNKNOWN_IMAGE = "image of unknown width"
-    ICON = "image, less than {width:g} px wide"
-    LINK_IN_TEXT = "link node beside a text node"
-    LINK_BLOCK = "link node beside a text node, but not in a line of text"
-    LINK = "link node without a text neighbour"
-    IGNORABLE = "ignorable node"
-
-    @property
-    def keeps(self) -> bool:
-        """Return True if the node's subtree is content."""
-        of = PruningVerdict
-        return self in (of.COHERENT, of.TEXT_LEAF, of.WIDE_IMAGE, of.UNKNOWN_IMAGE, of.LINK_IN_TEXT)
 
 
 def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
@@ -201,79 +165,23 @@ def find_pruned_node(page: Page, annotation: Annotation, density: float) -> int:
     return max((index for index in dense if index < first < nodes.ends[index]), default=first)
 
 
-@dataclass(frozen=True, slots=True)
-class Pruning:
-    """The walk down from the pruned node.
+class Verdict(Enum):
+    """The decision on a node, in words; after ``OPENED`` and ``IMAGES`` the children are decided one by one."""
 
-    A text leaf is kept whole. A link node is kept if the sibling before or after it is a text node.
-
-    Args:
-        coherence: A text node with a higher degree of coherence is kept whole; others are opened.
-        image_width: The least width of a kept image in CSS pixels; images of unknown width are kept.
-        inline_links: Whether a kept link node must be an inline element.
-    """
-
-    coherence: float
-    image_width: float
-    inline_links: bool
-
-    def verdicts(self, page: Page, annotation: Annotation, start: int) -> dict[int, PruningVerdict]:
-        """Return the verdict on each node that the walk from ``start`` visits."""
-        nodes, types = page.nodes, annotation.types
-        widths = image_widths(page) if annotation.statistics.images[start] else {}
-        verdicts: dict[int, PruningVerdict] = {}
-        stack = [(start, False)]
-        while stack:
-            index, beside_text = stack.pop()
-            match types[index]:
-                case NodeType.TEXT:
-                    verdict = self._on_text(annotation, index)
-                case NodeType.IMAGE:
-                    is_leaf, width = annotation.leaves[index], widths.get(index)
-                    verdict = self._on_image(width) if is_leaf else PruningVerdict.IMAGES
-                case NodeType.LINK:
-                    verdict = self._on_link(nodes.tags[index], beside_text)
-                case NodeType.IGNORABLE:
-                    verdict = PruningVerdict.IGNORABLE
-            verdicts[index] = verdict
-            if verdict in (PruningVerdict.OPENED, PruningVerdict.IMAGES):
-                children = list(nodes.children(index))
-                text = [False, *(types[child] is NodeType.TEXT for child in children), False]
-                stack += [(child, text[place] or text[place + 2]) for place, child in enumerate(children)]
-        return verdicts
-
-    def _on_text(self, annotation: Annotation, index: int) -> PruningVerdict:
-        if annotation.leaves[index]:
-            return PruningVerdict.TEXT_LEAF
-        return PruningVerdict.COHERENT if annotation.coherence[index] > self.coherence else PruningVerdict.OPENED
-
-    def _on_image(self, width: float | None) -> PruningVerdict:
-        if width is None:
-            return PruningVerdict.UNKNOWN_IMAGE
-        return PruningVerdict.WIDE_IMAGE if width >= self.image_width else PruningVerdict.ICON
-
-    def _on_link(self, tag: str, beside_text: bool) -> PruningVerdict:
-        if not beside_text:
-            return PruningVerdict.LINK
-        return PruningVerdict.LINK_IN_TEXT if tag in INLINE or not self.inline_links else PruningVerdict.LINK_BLOCK
+    OPENED = "text node, coherence {coherence:.2f} not over {threshold:g}: its children decide"
+    COHERENT = "text node, coherence {coherence:.2f} over {threshold:g}"
+    TEXT_LEAF = "text leaf"
+    IMAGES = "image node: its images decide"
+    WIDE_IMAGE = "image, {width:g} px or more wide"
+    UNKNOWN_IMAGE = "image of unknown width"
+    ICON = "image, less than {width:g} px wide"
+    LINK_IN_TEXT = "link node beside a text node"
+    LINK_BLOCK = "link node beside a text node, but not in a line of text"
+    LINK = "link node without a text neighbour"
+    IGNORABLE = "ignorable node"
 
 
-def image_widths(page: Page) -> dict[int, float | None]:
-    """Return the width of each ``img`` in CSS pixels: as drawn, else as declared; None if unknown.
-
-    A declared share (``width="100%"``) counts as unknown.
-    """
-    boxes = drawn_boxes(page)
-    widths: dict[int, float | None] = {}
-    for index, tag in enumerate(page.nodes.tags):
-        if tag != "img":
-            continue
-        box, length = boxes[index], declared_length(page.nodes.elements[index], "width")
-        widths[index] = None if length is None or length.percent else length.value
-        if box is not None:
-            widths[index] = box.width
-    return widths
-
+_KEPT = (Verdict.COHERENT, Verdict.TEXT_LEAF, Verdict.WIDE_IMAGE, Verdict.UNKNOWN_IMAGE, Verdict.LINK_IN_TEXT)
 
 DENSITY = 0.25
 COHERENCE = 0.9
@@ -281,15 +189,16 @@ IMAGE_WIDTH = 100.0
 
 
 class NodeTypes(Method):
-    """Content is what the NTA method selects (Xie, Zhou & Wang, node type annotation).
+    """Content is what stands below the pruned node and is text, a wide image, or a link beside text.
 
     A judgement's ``scores`` are degrees of coherence.
 
     Args:
         density: The text density (TD, 0 to 1) over which a text node may be the pruned node; 0.9 in the paper.
-        coherence: The degree of coherence (DoC, 0 to 1) over which a text node is kept whole; 0.9 in the paper.
-        image_width: See :class:`Pruning`, in CSS pixels.
-        inline_links: See :class:`Pruning`; False in the paper.
+        coherence: The degree of coherence (DoC, 0 to 1) over which a text node is kept whole, while others are
+            opened; 0.9 in the paper.
+        image_width: The least width of a kept image in CSS pixels; images of unknown width are kept.
+        inline_links: Whether a kept link node must be an inline element; False in the paper.
         ignorable_share: See :func:`annotate`; 1 in the paper.
 
     Raises:
@@ -313,15 +222,18 @@ class NodeTypes(Method):
                 raise ValueError(f"{option} must lie between 0 and 1, not {value}")
         if image_width < 0:
             raise ValueError(f"image_width must not be negative, not {image_width}")
-        self.density = density
-        self.ignorable_share = ignorable_share
-        self.pruning = Pruning(coherence, image_width, inline_links)
+        self.density, self.coherence, self.ignorable_share = density, coherence, ignorable_share
+        self.image_width, self.inline_links = image_width, inline_links
 
     def judge(self, page: Page) -> Judgement:
         """Annotate the nodes, find the pruned node, and mark what the pruning does not keep."""
         nodes, annotation = page.nodes, annotate(page, self.ignorable_share)
         start = find_pruned_node(page, annotation, self.density)
-        verdicts = self.pruning.verdicts(page, annotation, start)
+        verdicts = self._prune(page, annotation, start)
+        noise = [True] * len(nodes)
+        for index, verdict in verdicts.items():
+            if verdict in _KEPT:
+                noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
 
         def reason(index: int) -> str:
             if index < start < nodes.ends[index]:
@@ -331,17 +243,52 @@ class NodeTypes(Method):
                 decided = nodes.parents[decided]
             if decided < 0:
                 return "outside the pruned node"
-            bounds = {"threshold": self.pruning.coherence, "width": self.pruning.image_width}
+            bounds = {"threshold": self.coherence, "width": self.image_width}
             words = verdicts[decided].value.format(coherence=annotation.coherence[decided], **bounds)
             return words if decided == index else f"within: {words}"
 
-        return Judgement(_noise(nodes, verdicts), annotation.coherence, reason)
+        return Judgement(spare_holders(noise, nodes.parents), annotation.coherence, reason)
 
+    def _prune(self, page: Page, annotation: Annotation, start: int) -> dict[int, Verdict]:
+        """Walk down from the pruned node; return the verdict on each node that is visited."""
+        nodes, types = page.nodes, annotation.types
+        boxes = drawn_boxes(page) if annotation.statistics.images[start] else []
+        verdicts: dict[int, Verdict] = {}
+        waiting = [(start, False)]
+        while waiting:
+            index, beside_text = waiting.pop()
+            is_leaf = annotation.leaves[index]
+            match types[index]:
+                case NodeType.TEXT:
+                    verdict = Verdict.TEXT_LEAF if is_leaf else self._of_text_node(annotation.coherence[index])
+                case NodeType.IMAGE:
+                    verdict = self._of_image(nodes.elements[index], boxes[index]) if is_leaf else Verdict.IMAGES
+                case NodeType.LINK:
+                    verdict = self._of_link(nodes.tags[index], beside_text)
+                case NodeType.IGNORABLE:
+                    verdict = Verdict.IGNORABLE
+            verdicts[index] = verdict
+            if verdict in (Verdict.OPENED, Verdict.IMAGES):
+                children = list(nodes.children(index))
+                text = [False, *(types[child] is NodeType.TEXT for child in children), False]
+                waiting += [(child, text[place] or text[place + 2]) for place, child in enumerate(children)]
+        return verdicts
 
-def _noise(nodes: Nodes, verdicts: dict[int, PruningVerdict]) -> list[bool]:
-    """Mark everything except the kept subtrees and their ancestors."""
-    noise = [True] * len(nodes)
-    for index, verdict in verdicts.items():
-        if verdict.keeps:
-            noise[index : nodes.ends[index]] = [False] * (nodes.ends[index] - index)
-    return spare_holders(noise, nodes.parents)
+    def _of_text_node(self, coherence: float) -> Verdict:
+        return Verdict.COHERENT if coherence > self.coherence else Verdict.OPENED
+
+    def _of_image(self, element: Element, box: Box | None) -> Verdict:
+        """Decide by the width as drawn, else as declared; a share (``width="100%"``) counts as unknown."""
+        declared = declared_length(element, "width")
+        width = None if declared is None or declared.percent else declared.value
+        if box is not None:
+            width = box.width
+        if width is None:
+            return Verdict.UNKNOWN_IMAGE
+        return Verdict.WIDE_IMAGE if width >= self.image_width else Verdict.ICON
+
+    def _of_link(self, tag: str, beside_text: bool) -> Verdict:
+        """Keep a link node if the sibling before or after it is a text node."""
+        if not beside_text:
+            return Verdict.LINK
+        return Verdict.LINK_IN_TEXT if tag in INLINE or not self.inline_links else Verdict.LINK_BLOCK

@@ -31,7 +31,7 @@ class MethodTable(UserDict[str, "type[Method]"]):
 _PLACES: dict[str, Any] = {
     "fusion": "fusion.method:Fusion",
     "one_look": "fusion.method:OneLook",
-    "style_tree": "style_tree.site_tree:StyleTree",
+    "style_tree": "style_tree.site_tree:SiteStyleTree",
     "layout_table": "layout_table:LayoutTable",
     "feature_tree": "feature_tree.method:FeatureTreeMatching",
     "node_type": "node_type:NodeTypes",

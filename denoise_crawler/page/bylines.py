@@ -98,6 +98,7 @@ _ENDS = re.compile(
     r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
     re.DOTALL | re.IGNORECASE,
 )
+_COLONS = ":：／"
 # In scripts without capital letters a label tells a name, which is short and has no other signs in it.
 _LABELLED = re.compile(
     r"(?:^|[\s|　（(【\[])(?:作者|撰文|文|记者|記者|著者|글|автор|текст)\s?[:：／]\s?"
@@ -132,23 +133,24 @@ def lines_beside_heading(page: Page) -> list[Line]:
 
 def _lines(nodes: Nodes, places: range) -> list[Line]:
     """Return the lines of text in some nodes: what stands in one block, up to a line break."""
-    columns, start, lines = nodes.columns, places.start, list[tuple[int, list[int]]]()
+    columns, start, lines = nodes.columns, places.start, list[list[int]]()
     tags, parents = (column[start : places.stop].tolist() for column in (columns.tags, columns.parents))
     in_line = {tag for tag in set(tags) if columns.names[tag] in INLINE}
-    previous = 0  # text; both are counted from the first node
+    last, is_parted = -1, False  # the block of the last text, and whether a block stands behind it
     for place, text in enumerate(nodes.texts[start : places.stop]):
         if not text:
+            is_parted = is_parted or tags[place] not in in_line
             continue
         block = parents[place]  # the element around it that starts a line
         while block >= start and tags[block - start] in in_line:
             block = parents[block - start]
-        if lines and lines[-1][0] == block and in_line.issuperset(tags[previous:place]):
-            lines[-1][1].append(start + place)
+        if lines and last == block and not is_parted:
+            lines[-1].append(start + place)
         else:
-            lines.append((block, [start + place]))
-        previous = place
+            lines.append([start + place])
+        last, is_parted = block, False
     joined: list[Line] = []
-    for _, line in lines:
+    for line in lines:
         text = collapse_spaces(_joined([nodes.texts[index] for index in line]))
         if joined and joined[-1].text.endswith((":", "：")):  # a label, with its value in the next block
             joined[-1] = Line([*joined[-1].nodes, *line], f"{joined[-1].text} {text}")
@@ -239,7 +241,7 @@ def authors_beside(page: Page) -> list[str]:
             names = _people(line.text[by.end() :] or following)
         elif _NAME.match(line.text) and _is_of_authors(nodes, line.nodes[0]):
             names = _people(line.text)
-        if not names and (labelled := _LABELLED.search(line.text)):
+        if not names and any(map(line.text.__contains__, _COLONS)) and (labelled := _LABELLED.search(line.text)):
             names = names_in(labelled["names"])
         if names and not _is_of_other_page(nodes, line.nodes[0]):
             return names

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,8 @@ _SHORT_YEAR = r"['’](?P<short>\d\d)"
 _DAY = r"(?P<day>\d{1,2})"
 _NAME = r"(?P<name>[^\W\d_][^\s\d,،;:|/()]{1,20})"
 _HAS_YEAR = re.compile(r"\d{4}|['’]\d\d(?!\d)")  # as all of these have: most texts end here
+# As most are, read at once
+_MACHINE_DATE = re.compile(r"[12]\d{3}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?")
 # Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
 _DAYS = tuple(
     re.compile(_BOUND.format(form), re.IGNORECASE)
@@ -82,14 +85,17 @@ def iso_date(text: str) -> str | None:
         return None
     if not text.isascii():
         text = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)
+    if _MACHINE_DATE.fullmatch(text):
+        with suppress(ValueError):
+            return (datetime if "T" in text else date).fromisoformat(text.replace("Z", "+00:00")).isoformat()
     for form in _DAYS:
-        for date in form.finditer(text):
-            if "name" in date.groupdict() and not month_of(date["name"]):
+        for match in form.finditer(text):
+            if "name" in match.groupdict() and not month_of(match["name"]):
                 continue
-            day = _parse_day(date.groupdict())
+            day = _parse_day(match.groupdict())
             if day is None:
                 return None
-            rest = text[date.end() :]
+            rest = text[match.end() :]
             at = _TIME.match(rest) or _COMPACT_TIME.match(rest)
             time = _with_time(day, at.groupdict()) if at else None
             return time.isoformat() if time else day.date().isoformat()

@@ -45,6 +45,7 @@ class Declarations:
         metas: The values of ``meta`` elements by lower-case name.
         items: The JSON-LD items in order, also those of lists, graphs and main entities.
         work: The item that the page is about; an empty one if none is, or several might be.
+        wrappers: The items that stand for the page itself.
         titles: The ``title`` elements.
         headings: The ``h1`` elements.
     """
@@ -52,17 +53,13 @@ class Declarations:
     metas: dict[str, list[str]]
     items: list[Item]
     work: Item
+    wrappers: list[Item]
     titles: list[_Element]
     headings: list[_Element]
 
     def first_meta(self, *names: str) -> str | None:
         """Return the first value of the first of these ``meta`` names that has one."""
         return first(without_markup(self.metas[name][0]) for name in names if name in self.metas)
-
-    @property
-    def wrappers(self) -> list[Item]:
-        """The items that stand for the page itself."""
-        return [item for item in self.items if has_type(item, _WRAPPER)]
 
     def resolved(self, values: Any) -> list[Any]:
         """Return a JSON-LD value as a list, with the items that it only refers to."""
@@ -95,9 +92,9 @@ def declarations_of(page: Page) -> Declarations:
             left -= len(text)
             if left >= 0:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
-    return Declarations(
-        metas, items, _find_main_work(items, page.url), source.titles, source.headings[:MAX_VALUES]
-    )
+    wrappers = [item for item in items if has_type(item, _WRAPPER)]
+    work = _find_main_work(items, page.url)
+    return Declarations(metas, items, work, wrappers, source.titles, source.headings[:MAX_VALUES])
 
 
 def _add_meta(meta: Meta, metas: dict[str, list[str]]) -> None:

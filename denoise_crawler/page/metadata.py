@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -118,9 +119,14 @@ def _is_of_others(element: _Element) -> bool:
     for above in islice(element.iterancestors(), _MAX_ANCESTORS):
         if above.tag in (*_CONTENT, "body"):
             break
-        if _OTHERS.search(f"{above.get('class', '')} {above.get('id', '')}"[:_LONGEST_CLASS]):
+        if _names_others(f"{above.get('class', '')} {above.get('id', '')}"[:_LONGEST_CLASS]):
             return True
     return False
+
+
+@lru_cache(maxsize=4_096)
+def _names_others(classes: str) -> bool:
+    return _OTHERS.search(classes) is not None
 
 
 def _modified(root: _Element, declared: Declarations) -> Iterator[str]:

@@ -136,7 +136,7 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
     said = headline, description, named, rng.normal(size=len(shared.KINDS)), rng.random(count), declared
     of_page = assert_same("page_table", blocks, *said)
     for standing in (None, standing_of(rng, blocks)):
-        table = assert_same("local_table", blocks, of_page, standing, (1.0, 0.0))
+        table, _ = assert_same("looks", blocks, of_page, standing, (1.0, 0.0), None, None)
         first, second = trees_of(rng, len(table)), trees_of(rng, len(table) + len(shared.SCORES))
         looked = [
             road.looks(blocks, of_page, standing, (1.0, 0.0), road.Trees(*first), road.Trees(*second))
@@ -147,9 +147,8 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
 
 @settings(deadline=None)
 @given(SEEDS, SIZES, st.sampled_from([0.1, 3.0, 1e3]))
-def test_any_scores_have_the_same_surroundings_and_page_type(seed: int, count: int, spread: float) -> None:
+def test_any_scores_have_the_same_page_type(seed: int, count: int, spread: float) -> None:
     scores = np.random.default_rng(seed).normal(size=count).round(1) * spread
-    assert_same("score_table", blocks_of(seed, count), scores)
     assert_same("page_type_row", blocks_of(seed, count), scores)
 
 
@@ -160,7 +159,18 @@ def test_any_trees_give_any_table_the_same_scores(seed: int, count: int) -> None
     trees, table = trees_of(rng, 5), (4 * rng.normal(size=(5, count))).astype(np.float32)
     found, expected = (road.Trees(*trees) for road in ROADS)
     assert same(found.scores(table), expected.scores(table))
-    assert same(found.by_tree(table[:, :3].copy()), expected.by_tree(table[:, :3].copy()))
+
+
+@settings(deadline=None)
+@given(SEEDS)
+def test_any_features_add_the_same_along_the_ways_of_a_row(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    features, thresholds, *_ = trees_of(rng, 5)
+    # each split is followed by later ones, or by none
+    below = np.array([[rng.integers(split + 1, 32, 2) for split in range(31)] for _ in features], np.int32)
+    below[below >= features.shape[1]] = -1
+    given = features, thresholds, below[:, : features.shape[1]].copy(), rng.normal(size=(*features.shape, 2))
+    assert_same("contributions", *given, (4 * rng.normal(size=5)).astype(np.float32))
 
 
 @settings(deadline=None)
@@ -204,7 +214,6 @@ def test_any_texts_resemble_any_title_and_description_as_much(texts: list[str], 
     blocks = blocks_of(len(said), len(texts), texts)
     blocks.characters = np.array([len("".join(text.split())) for text in texts], float)
     assert_same("headline_of", said, blocks)
-    assert_same("begins", said, blocks)
     equal = [(words[:, None] == words).tolist() for words in (road.word_hashes(texts)[0] for road in ROADS)]
     assert equal[0] == equal[1]
     assert same(judge.word_hashes(texts)[1], reference.word_hashes(texts)[1])
@@ -281,12 +290,9 @@ def strange_columns() -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "page_table", (blocks, *page[:2], np.zeros(len(blocks.around) + 1), *page[3:])
     yield "page_table", (blocks, *page[:4], short, page[5])
     yield "page_table", (blocks, *page[:5], np.zeros((2, 4), np.float32))
-    yield "local_table", (blocks, np.zeros((9, 4), np.float32), None, (0.0, 0.0))
-    yield (
-        "local_table",
-        (blocks, np.zeros((9, 5), np.float32), replace(standing_of(rng, blocks), texts=short), (0.0, 0.0)),
-    )
-    yield "score_table", (blocks, short)
+    yield "looks", (blocks, np.zeros((9, 4), np.float32), None, (0.0, 0.0), None, None)
+    strange = replace(standing_of(rng, blocks), texts=short)
+    yield "looks", (blocks, np.zeros((9, 5), np.float32), strange, (0.0, 0.0), None, None)
     yield "page_type_row", (blocks, short)
     yield "agreement", (blocks, ["a"], [], 7, 0)
     yield "content_chances", (scores, replace(standing_of(rng, blocks), style_tokens=short), 0.0, -1, True)
@@ -297,7 +303,7 @@ def strange_columns() -> Iterator[tuple[str, tuple[Any, ...]]]:
     yield "verdicts", (np.array([-1, 0], np.int32), [[1]], np.zeros(2, bool), np.zeros(1))
 
 
-@pytest.mark.parametrize("number", range(14))
+@pytest.mark.parametrize("number", range(13))
 def test_columns_of_another_page_are_an_error_where_they_would_be_trusted(number: int) -> None:
     name, given = list(strange_columns())[number]
     with pytest.raises(ValueError, match=r"."):

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import fsum, log
 
-from denoise_crawler.methods.style_tree.page_nodes import outline_of
+from denoise_crawler.methods.style_tree.page_nodes import shape_of
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import words
 
 
 def labels_of(page: Page) -> list[str]:
     """Return the label of each node of ``page``, in document order."""
-    outline = page.once(outline_of)
-    return [outline.names[number] for number in outline.labels]
+    shape = page.once(shape_of)
+    return [shape.names[number] for number in shape.labels]
 
 
 def entropy(counts: Iterable[int], pages: int, *, presence: bool = False) -> float:

@@ -1,8 +1,7 @@
-"""The site style tree, its sketches and its bytes."""
+"""The site style tree: the sources' worked examples, merging and forgetting, its bytes."""
 
 import random
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,10 +9,9 @@ from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
 from denoise_crawler.errors import TreeFormatError
-from denoise_crawler.methods.bottom_k_sample import BottomKSample
-from denoise_crawler.methods.style_tree.page_nodes import encode
 from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
+from tests.memory import bytes_held
 from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance
 from tests.strategies import html_pages
 
@@ -23,21 +21,16 @@ def page(number: int, html: str) -> Page:
 
 
 def tree_of(*bodies: str, **options: object) -> SiteStyleTree:
-    tree = SiteStyleTree(**options)  # type: ignore[arg-type]
-    for number, body in enumerate(bodies):
-        tree.add(page(number, body))
+    tree = learned([page(number, body) for number, body in enumerate(bodies)], options)
     tree.refresh()
     return tree
 
 
-def walk(root: ElementNode) -> Iterator[tuple[int, ElementNode]]:
-    """Yield (depth, element node) for ``root`` and the unfolded nodes below it, parents first."""
-    waiting = [(0, root)]
-    while waiting:
-        depth, element = waiting.pop()
-        yield depth, element
-        below = [child for style in element.styles.values() for child in style.children]
-        waiting.extend((depth + 1, child) for child in reversed(below))
+def learned(pages: list[Page], options: dict[str, object]) -> SiteStyleTree:
+    tree = SiteStyleTree(**{"collapse": False, **options})  # type: ignore[arg-type]
+    for one in pages:
+        tree.observe(one)
+    return tree
 
 
 def find(tree: SiteStyleTree, *path: str) -> ElementNode:
@@ -80,8 +73,8 @@ def test_on_one_page_an_inner_node_has_the_node_importance_that_the_rule_says() 
     assert node_importance([1], 1, single_page=1.0) == 1.0
     html = "<div><p>a</p></div>"
     blog, kdd = tree_of(html), tree_of(html, single_page=1.0)
-    one = blog.importances(page(0, html))
-    other = kdd.importances(page(0, html))
+    one = blog.elements_of(page(0, html))
+    other = kdd.elements_of(page(0, html))
     assert [round(s.importance, 5) for s in one] == [0.729, 0.81, 0.9, 1.0]
     assert [round(s.importance, 5) for s in other] == [1.0, 1.0, 1.0, 1.0]
 
@@ -150,42 +143,38 @@ def test_a_word_that_comes_back_on_later_pages_pulls_its_leaf_down() -> None:
     assert find(many, "p", "#text").importance < (find(few, "p", "#text").importance)
 
 
-# --- learning, merging, forgetting
+# --- learning, merging, forgetting, writing and reading
 
 SITE = st.lists(html_pages(12), min_size=1, max_size=7)
 OPTIONS = st.fixed_dictionaries(
-    {"max_pages": st.sampled_from([2, 3, 100]), "collapse": st.booleans(), "data_node": st.booleans()}
-    | {"features_per_leaf": st.sampled_from([1, 2, 64])}
-)
-
-
-def learned(pages: list[Page], options: dict[str, object]) -> SiteStyleTree:
-    tree = SiteStyleTree(**options)  # type: ignore[arg-type]
-    for one in pages:
-        tree.add(one)
-    return tree
-
-
-RULES = st.fixed_dictionaries(
-    {"collapse": st.booleans(), "data_node": st.booleans(), "presence": st.booleans()}
-    | {"gamma": st.sampled_from([0.3, 0.9]), "single_page": st.sampled_from([0.0, 1.0])}
+    {"max_pages": st.sampled_from([2, 3, 100]), "single_page": st.sampled_from([0.0, 1.0])}
+    | {"gamma": st.sampled_from([0.3, 0.9]), "features_per_leaf": st.just(1_000)}
+    | {option: st.booleans() for option in ("collapse", "data_node", "presence")}
 )
 
 
 @settings(max_examples=200)
-@given(SITE, RULES, st.randoms())
-def test_importance_is_that_of_the_definition_in_whatever_order_pages_come(
-    bodies: list[str], rules: dict[str, object], chance: random.Random
+@given(SITE, OPTIONS, st.randoms())
+def test_importance_is_that_of_the_definition_however_pages_are_learned_merged_read_and_forgotten(
+    bodies: list[str], options: dict[str, Any], chance: random.Random
 ) -> None:
     pages = [page(number, body) for number, body in enumerate(bodies)]
-    tree = learned(chance.sample(pages, len(pages)), {**rules, "features_per_leaf": 1_000})
-    defined = Definition(pages, **rules)  # type: ignore[arg-type]
-    for number, one in enumerate(pages):
-        for node, standing in enumerate(tree.importances(one)):
-            pages_with, importance, peak = defined.standings[number][node]
-            assert standing.pages == pages_with
-            assert standing.importance == pytest.approx(importance, abs=1e-9)
-            assert standing.peak == pytest.approx(peak, abs=1e-9)
+    kept = sorted(pages, key=lambda one: one.key)[: options["max_pages"]]
+    shuffled, cut = chance.sample(pages, len(pages)), chance.randint(0, len(pages))
+    tree = learned(shuffled[:cut], options)
+    if chance.random() < 0.5:
+        tree.refresh()
+    tree.merge(learned(shuffled[cut:], options))
+    tree.merge(learned(pages[:1], options))  # which it knows
+    back = learned([], options)
+    back.merge_bytes(tree.to_bytes())
+    assert back.to_bytes() == tree.to_bytes() == learned(kept, options).to_bytes()
+    rules = {name: value for name, value in options.items() if name not in ("max_pages", "features_per_leaf")}
+    defined = Definition(kept, **rules)
+    for one, standings in zip(kept, defined.standings, strict=True):
+        expected = [pytest.approx(standings[node], abs=1e-9) for node in range(len(one.nodes))]
+        for found in (tree, back):
+            assert [(node.pages, node.importance, node.peak) for node in found.elements_of(one)] == expected
 
 
 def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> None:
@@ -193,29 +182,12 @@ def test_a_word_that_stands_on_a_page_more_than_4095_times_counts_as_4095() -> N
     assert find(trees[0], "p", "#text").importance == find(trees[1], "p", "#text").importance
 
 
-@settings(max_examples=50)
-@given(st.lists(html_pages(12), min_size=8, max_size=16), OPTIONS)
-def test_a_tree_that_forgot_more_than_it_knows_is_that_of_the_pages_that_it_knows(
-    bodies: list[str], options: dict[str, object]
-) -> None:
-    pages = sorted((page(number, body) for number, body in enumerate(bodies)), key=lambda one: -one.key)
-    options = {**options, "max_pages": 2}
-    forgetful, never_knew = learned(pages, options), learned(pages[-2:], options)
-    for one in pages:
-        assert forgetful.importances(one) == never_knew.importances(one)
-    assert forgetful.to_bytes() == never_knew.to_bytes()
-
-
 def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -> None:
     words = [f"w{number}" for number in range(500)]
     pages = [page(number, f"<p>{' '.join(random.Random(number).sample(words, 200))}</p>") for number in range(8)]
-    one, other = SiteStyleTree(features_per_leaf=32), SiteStyleTree(features_per_leaf=32)
-    whole = SiteStyleTree(features_per_leaf=10_000)
-    for first, second in zip(pages, reversed(pages), strict=True):
-        one.add(first)
-        other.add(second)
-        whole.add(first)
-    for tree in (one, other, whole):
+    one, other = (learned(order, {"features_per_leaf": 32}) for order in (pages, pages[::-1]))
+    whole = learned(pages, {"features_per_leaf": 10_000})
+    for tree in (one, whole):
         tree.refresh()
     assert one.to_bytes() == other.to_bytes()
     sampled, exact = (find(tree, "p", "#text").importance for tree in (one, whole))
@@ -223,69 +195,19 @@ def test_of_many_features_those_with_the_lowest_hash_stay_whatever_the_order() -
 
 
 def test_a_tree_stays_small_however_many_pages_come() -> None:
-    tree, sizes = SiteStyleTree(max_pages=20), []
+    tree, sizes = SiteStyleTree(max_pages=20, collapse=False), []
     for number in range(400):
-        tree.add(
-            page(
-                number, f"<h1>{number}</h1><p>{'a b c ' * 9}</p><div class='n'>menu</div>" + "<br>" * (number % 7)
-            )
-        )
+        changing = f"<h1>{number}</h1><p>{'a b c ' * 9}</p><div class='n'>menu</div>" + "<br>" * (number % 7)
+        tree.observe(page(number, changing))
         sizes.append(len(tree.to_bytes()) if number % 100 == 99 else 0)
-    assert tree.pages == 20
+    assert tree.pages_known == 20
     assert sizes[399] <= 1.1 * sizes[99]
-    assert sum(1 for _ in walk(tree.root)) < 200
+    assert bytes_held(tree.root) < 25_000
 
 
 def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
+    few = SiteStyleTree(features_per_leaf=3)
     with pytest.raises(ValueError, match="features_per_leaf"):
-        SiteStyleTree().merge(SiteStyleTree(features_per_leaf=3))
-
-
-class Value(NamedTuple):
-    key: int
-    body: bytes = b""
-
-
-def body(value: Value) -> bytes:
-    return value.body
-
-
-VALUES = st.lists(st.builds(Value, st.integers(0, 9), st.binary(max_size=1)), max_size=12)
-
-
-def sample(values: list[Value], limit: int = 3) -> BottomKSample[Value]:
-    made = BottomKSample(limit, body)
-    made.merge(values)
-    return made
-
-
-@given(values=VALUES, limit=st.integers(1, 5))
-def test_the_lowest_keys_stay_each_with_the_lowest_bytes(values: list[Value], limit: int) -> None:
-    lowest = sorted({value.key for value in values})[:limit]
-    expected = [min(value for value in values if value.key == key) for key in lowest]
-    assert list(sample(values, limit)) == expected
-
-
-@given(values=VALUES, limit=st.integers(1, 5), lower=st.integers(1, 6))
-def test_what_leaves_and_what_stays_are_all_that_came_in(values: list[Value], limit: int, lower: int) -> None:
-    found, inside = BottomKSample[Value](limit, body), list[Value]()
-    for value in values:
-        wanted = found.wants(value.key)
-        gone = found.add(value)
-        if wanted or found.get(value.key) is value:
-            inside = [one for one in [*inside, value] if not any(one is left for left in gone)]
-        assert not wanted or value.key in found
-        assert sorted(inside) == list(found)
-    gone = found.shrink(lower)
-    assert sorted([*gone, *found]) == sorted(inside)
-    assert found.limit == min(limit, lower)
-    assert len(found) == min(len(inside), found.limit)
-
-
-def test_a_tree_with_limits_out_of_range_is_refused_and_takes_nothing_away() -> None:
-    tree = tree_of("<p>some text</p>")
-    with pytest.raises(TreeFormatError, match="below 1"):
-        tree.merge_bytes(encode(0, 64, []))
-    with pytest.raises(TreeFormatError, match="more than 1,048,575 pages"):
-        tree.merge_bytes(encode(2**20, 64, []))
-    assert tree.pages == 1
+        SiteStyleTree().merge(few)
+    with pytest.raises(TreeFormatError, match="features_per_leaf is 3, not 64"):
+        SiteStyleTree().merge_bytes(few.to_bytes())

@@ -81,8 +81,8 @@ def test_knowledge_with_anything_changed_in_it_is_refused_or_judged_by(name: str
 
 
 def style_tree(*pages: list[Any], labels: list[str] | None = None) -> bytes:
-    record = [128, 64, ["body", "p"] if labels is None else labels, list(pages)]
-    return b"SST\x02" + zlib.compress(msgspec.msgpack.encode(record))
+    record = [64, ["body", "p"] if labels is None else labels, list(pages)]
+    return b"SST\x03" + zlib.compress(msgspec.msgpack.encode(record))
 
 
 def style_page(nodes: int, *, deep: bool = False) -> list[Any]:
@@ -92,9 +92,8 @@ def style_page(nodes: int, *, deep: bool = False) -> list[Any]:
 
 
 def feature_tree(nodes: int) -> bytes:
-    own = [1, 1, False, numbers([0] * (nodes - 1)), numbers(range(nodes)), numbers([0] * nodes)]
-    page = [*own, numbers([0] * 8 * nodes)]
-    return b"FTR\x01" + zlib.compress(msgspec.msgpack.encode([numbers([0, 1]), [page]]))
+    page = [1, 1, False, numbers([0] * (nodes - 1)), numbers(range(nodes)), bytes(9 * 8 * nodes)]
+    return b"FTR\x02" + zlib.compress(msgspec.msgpack.encode([page]))
 
 
 def fusion_page(paths: int, blocks: int) -> list[Any]:

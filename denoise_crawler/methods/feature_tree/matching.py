@@ -1,4 +1,4 @@
-"""The similarity of two feature nodes: rules 1–7 of the paper, in 420ths.
+"""The similarity of two feature nodes (rules 1–7 of the paper), and the matching of two pages by its largest sum.
 
 A similarity is a share of at most seven features, so it is a whole number of 420ths. Sums are exact, and paths
 with equal scores compare equal.
@@ -7,10 +7,9 @@ with equal scores compare equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,6 @@ from denoise_crawler.page.text import hash64
 
 Similarities: TypeAlias = npt.NDArray[np.uint16]
 Scores: TypeAlias = npt.NDArray[np.int32]
-Lists: TypeAlias = tuple[range, range]  # children in the similar page and in the target
 
 FULL_SIMILARITY = 420
 BODY = np.uint64(hash64("body"))
@@ -56,18 +54,20 @@ def comparable_features(target: FeatureTree, similar: FeatureTree) -> tuple[int,
 
 def similarity_table(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
     """Return the similarity of each of ``rows`` with each of ``columns``, by all rules except the parents' (4)."""
-    result = np.zeros((len(rows), len(columns)), np.uint16)
-    for tag in np.intersect1d(rows[:, TAG], columns[:, TAG]):
+    table = np.zeros((len(rows), len(columns)), np.uint16)
+    for tag in np.intersect1d(rows[:, TAG], columns[:, TAG]):  # rule 1: nodes of different tags are not similar
         down, across = np.flatnonzero(rows[:, TAG] == tag), np.flatnonzero(columns[:, TAG] == tag)
-        block = FULL_SIMILARITY if tag == BODY else _of_one_tag(rows[down, None], columns[None, across], features)
-        result[np.ix_(down, across)] = block
-    return result
+        is_body = tag == BODY  # rules 2 and 3
+        of_tag = FULL_SIMILARITY if is_body else _of_one_tag(rows[down, None], columns[None, across], features)
+        table[np.ix_(down, across)] = of_tag
+    return table
 
 
 def _of_one_tag(rows: Features, columns: Features, features: Sequence[int]) -> Similarities:
-    """Return 1 for content nodes with the same inner HTML; of structure nodes the share of equal features.
+    """Return 1 for content nodes of equal inner HTML (rule 5), for structure nodes the share of equal features.
 
-    That is the share among those that at least one of the two nodes has; a content and a structure node have none.
+    That is the share among those that at least one of the two nodes has (rule 7); a content and a structure node
+    have none (rule 6).
     """
     inner, other_inner = rows[..., INNER], columns[..., INNER]
     same: Similarities = (inner == other_inner).astype(np.uint16)  # structure nodes as well
@@ -103,23 +103,28 @@ def kind_similarities(target: FeatureTree, similar: FeatureTree, threshold: int)
     return result
 
 
-MAX_CELLS = 9_000_000
-MAX_PIECE_CHILDREN = 2_000
-
-
-@dataclass(slots=True, eq=False)
-class Matching:
+class Matching(NamedTuple):
     """For each node of the target, in level order, its partner in the similar page and their similarity.
 
-    ``partners[i]`` is -1 for a node without a partner (direction left). Similarities are in 420ths.
+    ``partners[i]`` is -1 for a node without a partner (direction left), whose similarity is 0. Similarities are in
+    420ths.
     """
 
     partners: Numbers
     similarities: Numbers
 
+    @classmethod
+    def without_partners(cls, size: int) -> Matching:
+        """Return the matching of ``size`` nodes that have no partner."""
+        return cls(np.full(size, -1, np.int64), np.zeros(size, np.int64))
+
     def candidates(self, threshold: int) -> Numbers:
         """Return the nodes without a similar partner, in level order."""
-        return np.flatnonzero((self.partners < 0) | (self.similarities < threshold))
+        return np.flatnonzero(self.similarities < threshold)
+
+
+MAX_CELLS = 9_000_000
+MAX_PIECE_CHILDREN = 2_000
 
 
 def match(target: FeatureTree, similar: FeatureTree, threshold: int, *, max_cells: int = MAX_CELLS) -> Matching:
@@ -128,40 +133,16 @@ def match(target: FeatureTree, similar: FeatureTree, threshold: int, *, max_cell
     Args:
         target: The tree of the page to judge.
         similar: The tree of the similar page.
-        threshold: The similarity, in 420ths, from which nodes are similar.
+        threshold: The similarity, in 420ths above 0, from which nodes are similar.
         max_cells: Trees with a larger table are matched by :func:`match_top_down` instead.
     """
     if (len(target) + 1) * (len(similar) + 1) > max_cells:
         return match_top_down(target, similar, threshold)
+    matching = Matching.without_partners(len(target))
     similarities = kind_similarities(target, similar, threshold)
-    matching = _unmatched(target)
     for row, column in trace_back(similarities, similar.kinds, target.kinds):
         matching.partners[column] = row
         matching.similarities[column] = similarities[similar.kinds[row], target.kinds[column]]
-    return matching
-
-
-def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) -> Matching:
-    """Match, level by level, the children of matched nodes only.
-
-    Two lists of more than ``MAX_PIECE_CHILDREN`` children are cut into equal numbers of pieces, which are matched
-    in order. So there are at most ``MAX_PIECE_CHILDREN`` cells for each node of the longer list.
-    """
-    matching, features = _unmatched(target), comparable_features(target, similar)
-    matching.partners[0], matching.similarities[0] = 0, FULL_SIMILARITY
-    starts, other_starts = _child_starts(target), _child_starts(similar)
-    waiting = [(0, 0)]
-    while waiting:
-        row, column = waiting.pop()
-        lists = (other_starts[row], other_starts[row + 1]), (starts[column], starts[column + 1])
-        for rows, columns in _cut_lists(*lists):
-            one, other = similar.kinds[rows.start : rows.stop], target.kinds[columns.start : columns.stop]
-            similarities = similarity_table(similar.features[one], target.features[other], features)
-            for row, column in trace_back(similarities, np.arange(len(rows)), np.arange(len(columns))):
-                partner, node = rows.start + row, columns.start + column
-                matching.partners[node], matching.similarities[node] = partner, similarities[row, column]
-                if similarities[row, column] >= threshold:
-                    waiting.append((partner, node))
     return matching
 
 
@@ -199,23 +180,39 @@ def trace_back(similarities: Similarities, rows: Numbers, columns: Numbers) -> I
             column -= 1
 
 
-def _unmatched(target: FeatureTree) -> Matching:
-    return Matching(np.full(len(target), -1, np.int64), np.zeros(len(target), np.int64))
+def match_top_down(target: FeatureTree, similar: FeatureTree, threshold: int) -> Matching:
+    """Match, level by level, the children of matched nodes only.
+
+    Two lists of more than ``MAX_PIECE_CHILDREN`` children are cut into equal numbers of pieces, which are matched
+    in order. So there are at most ``MAX_PIECE_CHILDREN`` cells for each node of the longer list.
+    """
+    matching, features = Matching.without_partners(len(target)), comparable_features(target, similar)
+    matching.partners[0], matching.similarities[0] = 0, FULL_SIMILARITY
+    row_starts, column_starts = _child_starts(similar), _child_starts(target)
+    waiting = [(0, 0)]
+    while waiting:
+        row, column = waiting.pop()
+        of_row = np.arange(row_starts[row], row_starts[row + 1])
+        of_column = np.arange(column_starts[column], column_starts[column + 1])
+        shorter, longer = sorted((len(of_row), len(of_column)))
+        count = -(-longer // MAX_PIECE_CHILDREN) if shorter > MAX_PIECE_CHILDREN else min(shorter, 1)
+        for piece in range(count):
+            rows, columns = (
+                children[len(children) * piece // count : len(children) * (piece + 1) // count]
+                for children in (of_row, of_column)
+            )
+            similarities = similarity_table(
+                similar.features[similar.kinds[rows]], target.features[target.kinds[columns]], features
+            )
+            for down, across in trace_back(similarities, np.arange(len(rows)), np.arange(len(columns))):
+                partner, node, similarity = int(rows[down]), int(columns[across]), int(similarities[down, across])
+                matching.partners[node], matching.similarities[node] = partner, similarity
+                if similarity >= threshold:
+                    waiting.append((partner, node))
+    return matching
 
 
 def _child_starts(tree: FeatureTree) -> list[int]:
     """Return where the children of each node start; those of node i end where those of i + 1 start."""
     starts: list[int] = np.searchsorted(tree.parents, np.arange(len(tree) + 1)).tolist()
     return starts
-
-
-def _cut_lists(rows: tuple[int, int], columns: tuple[int, int]) -> Iterator[Lists]:
-    shorter, longer = sorted((rows[1] - rows[0], columns[1] - columns[0]))
-    count = -(-longer // MAX_PIECE_CHILDREN) if shorter > MAX_PIECE_CHILDREN else min(shorter, 1)
-    for piece in range(count):
-        yield _piece_range(rows, piece, count), _piece_range(columns, piece, count)
-
-
-def _piece_range(span: tuple[int, int], piece: int, count: int) -> range:
-    start, size = span[0], span[1] - span[0]
-    return range(start + size * piece // count, start + size * (piece + 1) // count)

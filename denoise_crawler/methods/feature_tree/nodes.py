@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from denoise_crawler.methods.base import subtree_sums
+from denoise_crawler.errors import ReferencesFormatError
+from denoise_crawler.methods.base import inherit, subtree_sums
+from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.geometry import BOX_ATTRIBUTE, Box, declared_length, drawn_boxes
 from denoise_crawler.page.nodes import URL_ATTRIBUTES
@@ -18,6 +22,7 @@ from denoise_crawler.page.text import collapse_spaces, hash64
 
 Features: TypeAlias = npt.NDArray[np.uint64]
 Numbers: TypeAlias = npt.NDArray[np.int64]
+Attributes: TypeAlias = "list[dict[str, str]]"  # by node
 
 CONTENT_TAGS = frozenset({"p", "span", "b", "strong", "h1", "h2", "h3", "h4", "h5", "h6"})
 CONTENT_TEXT_RATE = 0.75
@@ -27,17 +32,16 @@ TAG, INNER, ID, CLASS, DEPTH, WIDTH, HEIGHT, LEFT, TOP = range(9)
 GEOMETRY = ("width", "height", "left", "top")
 _GEOMETRY_ATTRIBUTES = frozenset({*GEOMETRY, "style"})
 _ZERO_LENGTH = 1 << 32
-_PRIMES = np.array([0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 
 
 @dataclass(eq=False)
 class FeatureTree:
     """A page's feature nodes in level order (node 0 is the body), as kept of a reference page.
 
-    Nodes with the same features below parents of the same kind are one *kind*; they are similar to the same nodes.
-    ``features[k]`` holds the features of kind k: 64-bit hashes of tag, id, class and inner HTML, depth and lengths
-    as numbers. ``INNER`` is 0 for a structure node. ``drawn`` tells whether the lengths come from a rendered page
-    rather than from the markup. ``text`` is a hash of the page's text.
+    Nodes with the same features below parents of the same kind are one *kind*, numbered by its first node; they
+    are similar to the same nodes. ``features[k]`` holds the features of kind k: hashes (64 bits) of tag, id, class
+    and inner HTML, depth and lengths as numbers. ``INNER`` is 0 for a structure node. ``drawn`` says whether the
+    lengths come from a rendered page rather than from the markup. ``text`` is a hash of the page's text.
     """
 
     key: int
@@ -45,30 +49,35 @@ class FeatureTree:
     drawn: bool
     parents: Numbers  # of each node; -1 for the body
     kinds: Numbers  # of each node
-    kind_parents: Numbers  # of each kind, the kind of its parent; 0 for the body's
     features: Features
 
     def __len__(self) -> int:
         return len(self.kinds)
 
     @cached_property
-    def shape(self) -> tuple[Features, Numbers]:
-        """Sorted hashes of the distinct (depth, tag, id, class) of the nodes, and the number of nodes of each."""
-        mixed = self.features[:, [DEPTH, TAG, ID, CLASS]] * _PRIMES
-        mixed ^= mixed >> np.uint64(29)
-        of_kinds = (mixed * _PRIMES[::-1]).sum(axis=1, dtype=np.uint64)
-        names, inverse = np.unique(of_kinds, return_inverse=True)
-        return names, np.bincount(inverse[self.kinds], minlength=len(names))
+    def kind_parents(self) -> Numbers:
+        """The kind of each kind's parent; 0 for the body's."""
+        parents = np.zeros(len(self.features), np.int64)
+        parents[self.kinds[1:]] = self.kinds[self.parents[1:]]
+        return parents
+
+    @cached_property
+    def names(self) -> Counter[int]:
+        """How many nodes have the same depth, tag, id and class, by a hash of these."""
+        of_kinds = [hash(tuple(names)) for names in self.features[:, [DEPTH, TAG, ID, CLASS]].tolist()]
+        return Counter(map(of_kinds.__getitem__, self.kinds.tolist()))
 
     def first(self, count: int) -> FeatureTree:
         """Return the tree of the first ``count`` nodes in level order."""
         if len(self) <= count:
             return self
-        kinds = self.kinds[:count]
-        known = int(kinds.max()) + 1  # kinds are numbered in order of appearance
-        kind_parents, features = self.kind_parents[:known].copy(), self.features[:known].copy()
-        parents = self.parents[:count].copy()
-        return replace(self, parents=parents, kinds=kinds.copy(), kind_parents=kind_parents, features=features)
+        kinds = self.kinds[:count].copy()
+        return replace(
+            self,
+            parents=self.parents[:count].copy(),
+            kinds=kinds,
+            features=self.features[: kinds.max() + 1].copy(),
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -99,30 +108,28 @@ def build_target(page: Page) -> Target:
     """Return the feature tree and the measures of ``page``; a run of text belongs to its element."""
     nodes = page.nodes
     texts = [collapse_spaces(text) if text else "" for text in nodes.texts]
-    attributes = [
-        {} if tag is TEXT else _attributes_of(element)
+    attributes: Attributes = [
+        {} if tag is TEXT else dict(element.items())  # type: ignore[arg-type]
         for tag, element in zip(nodes.tags, nodes.elements, strict=True)
     ]
     boxes = drawn_boxes(page) if page.boxes or any(BOX_ATTRIBUTE in names for names in attributes) else None
     measures = _measures(page, texts, attributes, boxes)
-    order = _level_order(page)
-    inner = _inner_hashes(page, texts, attributes, measures)
-    return Target(_build_tree(page, order, texts, attributes, inner, boxes), order, measures)
+    depths = _depths(nodes.parents)
+    elements = np.array([index for index, tag in enumerate(nodes.tags) if tag is not TEXT], np.int64)
+    order = elements[np.argsort(depths[elements], kind="stable")]
+    parents, kinds, features = _kinds(
+        page, order, depths, attributes, _inner_hashes(page, texts, attributes, measures), boxes
+    )
+    text = hash64("\n".join(filter(None, texts)))
+    return Target(FeatureTree(page.key, text, boxes is not None, parents, kinds, features), order, measures)
 
 
-def _attributes_of(element: Element) -> dict[str, str]:
-    return dict(element.items())  # type: ignore[arg-type]
-
-
-def _measures(
-    page: Page, texts: list[str], attributes: list[dict[str, str]], boxes: list[Box | None] | None
-) -> Measures:
+def _measures(page: Page, texts: list[str], attributes: Attributes, boxes: list[Box | None] | None) -> Measures:
     nodes = page.nodes
-    text = np.fromiter(map(len, texts), np.int64, len(texts))
-    code = np.fromiter(map(_code_length, nodes.tags, texts, attributes), np.int64, len(texts))
-    in_link = np.fromiter(nodes.links, np.int64, len(texts)) >= 0
-    content_tags = np.fromiter((tag in CONTENT_TAGS for tag in nodes.tags), np.int64, len(texts))
-    return Measures(text, code, code * in_link, content_tags, boxes)
+    text = np.array([len(text) for text in texts], np.int64)
+    code = np.array(list(map(_code_length, nodes.tags, texts, attributes)), np.int64)
+    content_tags = np.array([tag in CONTENT_TAGS for tag in nodes.tags], np.int64)
+    return Measures(text, code, code * (np.array(nodes.links) >= 0), content_tags, boxes)
 
 
 def _code_length(tag: str, text: str, attributes: dict[str, str]) -> int:
@@ -135,46 +142,38 @@ def _code_length(tag: str, text: str, attributes: dict[str, str]) -> int:
     return length
 
 
-def _level_order(page: Page) -> Numbers:
-    """Return the indices of the elements, level by level."""
-    tags, parents = page.nodes.tags, page.nodes.parents
-    depths = [0] * len(tags)
-    for index in range(1, len(tags)):
-        depths[index] = depths[parents[index]] + 1
-    elements = np.array([index for index, tag in enumerate(tags) if tag is not TEXT], np.int64)
-    levels = np.array(depths, np.int64)[elements]
-    return elements[np.argsort(levels, kind="stable")]
+def _depths(parents: Sequence[int]) -> Numbers:
+    """Return the depth of each node, 1 for the body."""
+    depths = [1]
+    for parent in parents[1:]:
+        depths.append(depths[parent] + 1)
+    return np.array(depths, np.int64)
 
 
 def _content_mask(page: Page, measures: Measures) -> npt.NDArray[np.bool_]:
     """Mark the content nodes: those with a content tag, or with more than 75 % of the text below as their own."""
     nodes = page.nodes
-    runs = np.flatnonzero(measures.text)
+    texts = np.flatnonzero(measures.text)
     parents = np.array(nodes.parents, np.int64)
-    own = np.bincount(parents[runs], measures.text[runs], len(parents))
-    result: npt.NDArray[np.bool_] = own > CONTENT_TEXT_RATE * subtree_sums(measures.text, nodes.ends)
-    result |= measures.content_tags > 0
-    result[0] = False
-    return result
+    own = np.bincount(parents[texts], measures.text[texts], len(parents))
+    mask: npt.NDArray[np.bool_] = own > CONTENT_TEXT_RATE * subtree_sums(measures.text, nodes.ends)
+    mask |= measures.content_tags > 0
+    mask[0] = False
+    return mask
 
 
-def _inner_hashes(page: Page, texts: list[str], attributes: list[dict[str, str]], measures: Measures) -> list[int]:
+def _inner_hashes(page: Page, texts: list[str], attributes: Attributes, measures: Measures) -> list[int]:
     """Return a hash of the inner HTML of each content node, 0 for others.
 
     Hashes are computed bottom-up from those of the children, only in and below content nodes.
     """
-    nodes = page.nodes
-    content = _content_mask(page, measures)
-    edges = np.zeros(len(nodes) + 1, np.int64)
-    edges[:-1] += content
-    np.subtract.at(edges, np.asarray(nodes.ends)[content], 1)
-    wanted = (np.cumsum(edges[:-1]) > 0).tolist()
-    is_content = content.tolist()
-    result = [0] * len(nodes)
-    parts: dict[int, list[str]] = {}
+    nodes, content = page.nodes, _content_mask(page, measures)
+    within, is_content = inherit(content, nodes.ends), content.tolist()
+    hashes = [0] * len(nodes)
+    parts: dict[int, list[str]] = {}  # by node, its children from the last to the first
     absolute: dict[str, str] = {}
     for index in range(len(nodes) - 1, 0, -1):
-        if not wanted[index]:
+        if not within[index]:
             continue
         parent = nodes.parents[index]
         if nodes.tags[index] is TEXT:
@@ -182,11 +181,11 @@ def _inner_hashes(page: Page, texts: list[str], attributes: list[dict[str, str]]
             continue
         inner = hash64("".join(reversed(parts.pop(index, [])))) or 1
         if is_content[index]:
-            result[index] = inner
-        if wanted[parent]:
+            hashes[index] = inner
+        if within[parent]:
             opened = _opening_tag(page, nodes.tags[index], attributes[index], absolute)
             parts.setdefault(parent, []).append(f"{opened}{inner:016x}\1")
-    return result
+    return hashes
 
 
 def _opening_tag(page: Page, tag: str, attributes: dict[str, str], absolute: dict[str, str]) -> str:
@@ -203,48 +202,37 @@ def _opening_tag(page: Page, tag: str, attributes: dict[str, str], absolute: dic
     return "".join(parts)
 
 
-def _build_tree(
+def _kinds(
     page: Page,
     order: Numbers,
-    texts: list[str],
-    attributes: list[dict[str, str]],
+    depths: Numbers,
+    attributes: Attributes,
     inner: list[int],
     boxes: list[Box | None] | None,
-) -> FeatureTree:
+) -> tuple[Numbers, Numbers, Features]:
+    """Return the parent and the kind of each feature node, and the features of each kind."""
     nodes = page.nodes
-    numbers: dict[tuple[int, ...], int] = {}  # the number of a kind, by its parent's and its features
-    kinds: list[int] = []
-    place, parents = [0] * len(nodes), [-1]
-    for position, index in enumerate(order.tolist()):
+    numbers: dict[tuple[int, ...], int] = {}  # the number of a kind, by that of its parent's and its features
+    place, kinds, parents = [0] * len(nodes), list[int](), [-1]
+    for position, (index, depth) in enumerate(zip(order.tolist(), depths[order].tolist(), strict=True)):
         place[index] = position
         if position:
             parents.append(place[nodes.parents[index]])
         own = attributes[index]
-        names = (nodes.tags[index], own.get("id", ""), " ".join(own.get("class", "").split()))
+        id_hash, class_hash = (
+            _hash_of_name(own.get("id", "")),
+            _hash_of_name(" ".join(own.get("class", "").split())),
+        )
         lengths = _declared_lengths(nodes.elements[index], own) if boxes is None else _box_lengths(boxes[index])
         above = kinds[parents[-1]] if position else -1
-        kind = (above, inner[index], *map(_hash_of_name, names), *lengths)
+        kind = (above, _hash_of_name(nodes.tags[index]), inner[index], id_hash, class_hash, depth, *lengths)
         kinds.append(numbers.setdefault(kind, len(numbers)))
-    kind_parents = np.maximum([kind[0] for kind in numbers], 0).astype(np.int64)
-    features = np.zeros((len(numbers), 9), np.uint64)
-    given = [INNER, TAG, ID, CLASS, WIDTH, HEIGHT, LEFT, TOP]
-    features[:, given] = np.array([kind[1:] for kind in numbers], np.uint64)
-    features[:, DEPTH] = depths_of(kind_parents)
-    text, drawn = hash64("\n".join(filter(None, texts))), boxes is not None
-    of_nodes = np.array(parents, np.int64), np.array(kinds, np.int64)
-    return FeatureTree(page.key, text, drawn, *of_nodes, kind_parents, features)
+    features = np.array([kind[1:] for kind in numbers], np.uint64)
+    return np.array(parents, np.int64), np.array(kinds, np.int64), features
 
 
 def _hash_of_name(name: str) -> int:
     return (hash64(name) or 1) if name else 0
-
-
-def depths_of(kind_parents: Numbers) -> Numbers:
-    """Return the depth of each kind, 1 for the body's."""
-    depths = [1]
-    for parent in kind_parents[1:].tolist():
-        depths.append(depths[parent] + 1)
-    return np.array(depths, np.int64)
 
 
 def _declared_lengths(element: Element, attributes: dict[str, str]) -> Sequence[int]:
@@ -265,3 +253,49 @@ def _length_code(length: float, percent: bool = False) -> int:
     """Return a length, rounded to whole pixels or per cent, as a positive number."""
     rounded = round(max(-1e9, min(length, 1e9)))
     return _ZERO_LENGTH + 2 * rounded + percent
+
+
+# --- reference pages as bytes: versioned, compressed, data only
+
+_FORMAT = VersionedFormat(b"FTR\x02", "reference pages", ReferencesFormatError)
+
+
+class _PageRecord(msgspec.Struct, array_like=True):
+    key: int
+    text: int
+    drawn: bool
+    parents: bytes  # differences between neighbours
+    kinds: bytes
+    features: bytes  # column by column
+
+
+def encode(trees: Sequence[FeatureTree]) -> bytes:
+    """Convert ``trees``, in the order of their keys, to bytes."""
+    records = []
+    for tree in trees:
+        parents, features = np.diff(tree.parents[1:], prepend=0), tree.features.T.astype("<u8").tobytes()
+        columns = pack_numbers(parents), pack_numbers(tree.kinds), features
+        records.append(_PageRecord(tree.key, tree.text, tree.drawn, *columns))
+    return _FORMAT.write(records)
+
+
+def decode(data: bytes) -> list[FeatureTree]:
+    """Read what :func:`encode` returned; raise :class:`ReferencesFormatError` for anything else."""
+    return _FORMAT.read(data, list[_PageRecord], lambda records: list(map(_read_record, records)))
+
+
+def _read_record(record: _PageRecord) -> FeatureTree:
+    """Read a tree; raise ValueError unless its nodes are in level order, its kinds in that of their nodes."""
+    parents = np.concatenate(([-1], np.cumsum(unpack_numbers(record.parents))))
+    kinds = unpack_numbers(record.kinds)
+    features = np.frombuffer(record.features, "<u8").astype(np.uint64).reshape(TOP + 1, -1).T
+    tree = FeatureTree(record.key, record.text, record.drawn, parents, kinds, features.copy())
+    if not 0 < len(parents) == len(kinds) <= MAX_NODES:
+        raise ValueError(f"a page that does not fit together, or of more than {MAX_NODES:,} nodes")
+    later, highest = np.arange(1, len(kinds)), np.maximum.accumulate(kinds)
+    ordered = (parents[1:] < later).all() and (np.diff(parents) >= 0).all() and (np.diff(highest) <= 1).all()
+    if not ordered or kinds[0] or not kinds[1:].all() or highest[-1] != len(features) - 1:
+        raise ValueError("a page whose nodes are not in level order")
+    if (tree.kind_parents[kinds[1:]] != kinds[parents[1:]]).any():
+        raise ValueError("a page whose kinds do not fit its nodes")
+    return tree

@@ -192,24 +192,16 @@ class Look:
         return Look(self.forests, evidence, wishes, self.of_page)
 
     @cached_property
-    def local_table(self) -> Table:
-        """What the first look sees, a row for each block."""
-        evidence = self.evidence
-        table: Table = kernel.active.local_table(evidence.blocks, self.of_page, evidence.standing, self.wishes)
-        return table.T
-
-    @cached_property
     def _seen(self) -> tuple[Table, Numbers]:
-        assert self.forests is not None  # noqa: S101
-        evidence, (first, second) = self.evidence, self.forests
+        evidence, (first, second) = self.evidence, (one and one.in_kernel for one in self.forests or (None, None))
         table, scores = kernel.active.looks(
-            evidence.blocks, self.of_page, evidence.standing, self.wishes, first.in_kernel, second.in_kernel
+            evidence.blocks, self.of_page, evidence.standing, self.wishes, first, second
         )
         return table.T, scores
 
     @property
     def table(self) -> Table:
-        """All features, a row for each block."""
+        """All features, a row for each block; without trees those of a first look."""
         return self._seen[0]
 
     @property
@@ -217,20 +209,17 @@ class Look:
         """By block, the log odds that it is content."""
         return self._seen[1]
 
-    def contributions(self, block: int) -> dict[str, float]:
+    def contributions(self, block: int) -> Numbers:
         """Return by feature what it adds to the score of a block.
 
         What the block's own first score adds is told by the features that made it.
         """
         assert self.forests is not None  # noqa: S101
-        names, values, score = block_names(), self.table[block].tolist(), len(local_names())
-        added = self.forests.second.contributions(values)
-        first = self.forests.first.contributions(values)
-        whole, of_score = fsum(first.values()), added.pop(score, 0.0)
-        share = of_score / whole if of_score * whole > 0 else 0.0
-        for number, amount in first.items():
-            added[number] = added.get(number, 0.0) + share * amount
-        return {names[number]: amount for number, amount in added.items()}
+        row, score = self.table[block], len(local_names())
+        added, first = self.forests.second.contributions(row), self.forests.first.contributions(row)
+        whole, of_score = fsum(first.tolist()), float(added[score])
+        added[score] = 0.0
+        return added + first * (of_score / whole if of_score * whole > 0 else 0.0)
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""

@@ -128,12 +128,12 @@ class PageTypeTrees:
     """Trees that score each of ``KINDS`` for a page: tree i is one of kind ``i % len(KINDS)``."""
 
     def __init__(self, trees: Sequence[Tree]) -> None:
-        self._trees = BoostedTrees(trees)
+        self._of_kinds = [BoostedTrees(trees[number :: len(KINDS)]) for number in range(len(KINDS))]
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
         """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
-        by_tree = self._trees.in_kernel.by_tree(page_type_row(traits, look).reshape(-1, 1))
-        scores = by_tree.reshape(-1, len(KINDS)).sum(axis=0)
+        row = page_type_row(traits, look).reshape(-1, 1)
+        scores = np.concatenate([trees.in_kernel.scores(row) for trees in self._of_kinds])
         centred = scores - scores.sum() / len(KINDS)
         bounded: Numbers = np.minimum(np.maximum(centred, -_MOST_SCORE), _MOST_SCORE)
         return bounded

@@ -13,6 +13,7 @@ from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import PLACES, UNITS, Choice, Parts
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.methods.fusion.features import block_names
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.declarations import FIELDS
@@ -132,11 +133,16 @@ def _evidence_for(decision: Decision, block: int) -> str:
 
 def added_by_topic(look: Look, block: int) -> dict[str, float]:
     """Return what the features of a block add to its score, summed by topic; see :meth:`Look.contributions`."""
-    sums = dict[str, float]()
-    for name, amount in look.contributions(block).items():
-        topic = topic_of(name)
-        sums[topic] = sums.get(topic, 0.0) + amount
-    return sums
+    topics, numbers = _topics()
+    return dict(zip(topics, np.bincount(numbers, look.contributions(block)).tolist(), strict=True))
+
+
+@cache
+def _topics() -> tuple[list[str], list[int]]:
+    """Return the topics, and by feature the number of its topic."""
+    by_feature = list(map(topic_of, block_names()))
+    topics = sorted({*by_feature})
+    return topics, list(map(topics.index, by_feature))
 
 
 @cache

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import MAX_LEAVES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.kernel.columns import Numbers, Table
 
 
 class Tree(msgspec.Struct, frozen=True):
@@ -34,17 +37,20 @@ class BoostedTrees:
     """The sum of ``trees``, as the kernel evaluates them."""
 
     def __init__(self, trees: Sequence[Tree]) -> None:
-        self._trees = trees
         # a split that a tree has not never fails
         size = len(trees), max((len(tree.features) for tree in trees), default=0)
         features, thresholds = np.zeros(size, np.int32), np.full(size, np.inf, np.float32)
         ruled_out, leaves = np.zeros(size, np.uint32), np.zeros((len(trees), MAX_LEAVES))
+        below, gains = np.full((*size, 2), -1, np.int32), np.zeros((*size, 2))
         for number, tree in enumerate(trees):
             order, splits = _leaves_from_left(tree), len(tree.features)
             features[number, :splits], thresholds[number, :splits] = tree.features, tree.thresholds
             ruled_out[number, :splits] = _ruled_out(tree, order)
             leaves[number, : len(order)] = [tree.leaves[leaf] for leaf in order]
+            below[number, :splits] = list(zip(tree.left, tree.right, strict=True))
+            gains[number, :splits] = _gains(tree)
         self._columns = features, thresholds, ruled_out, leaves
+        self._ways = features, thresholds, below, gains
         self._made: tuple[Any, Any] = None, None
 
     @property
@@ -54,24 +60,18 @@ class BoostedTrees:
             self._made = kernel.active, kernel.active.Trees(*self._columns)
         return self._made[1]
 
-    def contributions(self, row: Sequence[float]) -> dict[int, float]:
-        """Return by feature what it adds to the score of one row, along the ways that the row takes."""
-        added: dict[int, float] = {}
-        for tree in self._trees:
-            split = 0
-            while split >= 0:
-                below = row[tree.features[split]] <= tree.thresholds[split]
-                following = tree.left[split] if below else tree.right[split]
-                score = tree.expected[following] if following >= 0 else tree.leaves[-1 - following]
-                feature = tree.features[split]
-                added[feature] = added.get(feature, 0.0) + score - tree.expected[split]
-                split = following
+    def contributions(self, row: Table) -> Numbers:
+        """Return by feature what it adds to the score of one row."""
+        added: Numbers = kernel.active.contributions(*self._ways, np.ascontiguousarray(row))
         return added
 
-    @cached_property
-    def expected(self) -> float:
-        """The mean score of the training blocks."""
-        return fsum(tree.expected[0] for tree in self._trees)
+
+def _gains(tree: Tree) -> NDArray[np.float64]:
+    """Return by split how much the mean score on either side of it is above its own."""
+    scores = [*tree.expected, *tree.leaves[::-1]]  # a leaf, -1 - its number, is counted from the end
+    below = [[scores[following] for following in side] for side in (tree.left, tree.right)]
+    gains: NDArray[np.float64] = np.array(below).T - np.array(tree.expected)[:, None]
+    return gains
 
 
 def _leaves_from_left(tree: Tree) -> list[int]:

@@ -1,7 +1,8 @@
-"""The style tree: element nodes (TAG, Attr, Ss), style nodes (Es, n), and pages that are laid over one another.
+"""The style tree: element nodes (TAG, Attr, Ss), style nodes (Es, n), adding pages, the importance of nodes.
 
-A style node that a single page has is *folded*: it holds the nodes of this page instead of its children, since
-most of what stands below it no other page will ever have. Its children are made when another page comes to it.
+A style node that a single page has is *folded*: it refers to the nodes of this page instead of having children,
+since most of what stands below it no other page will ever have. Its children are made when another page comes to
+it.
 """
 
 from __future__ import annotations
@@ -10,29 +11,26 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, groupby, islice, repeat
 from math import fsum, log
 from typing import TypeAlias
 
-from denoise_crawler.methods.style_tree.page_nodes import (
-    MAX_OCCURRENCES,
-    MAX_TREE_PAGES,
-    Labels,
-    PageNodes,
-    Places,
-    Shape,
-)
+from denoise_crawler.methods.style_tree.page_nodes import MAX_OCCURRENCES, Labels, PageNodes, PageShape, Places
 from denoise_crawler.page import TEXT
 
-_PAGES_BITS, _FEATURE_BITS = 20, 32  # of a feature: where the occurrences begin, and the hash
+# A feature of an element is one number: the hash (32 bits), the occurrences on a page (12 bits), and the number of
+# pages that have so many (20 bits). So features are in the order of their hashes, and a page is added by 1.
+_PAGES_BITS, _BITS_BELOW_HASH = 20, 32
+MAX_TREE_PAGES = (1 << _PAGES_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TreeOptions:
     """The choices that the sources leave open.
 
     Args:
-        collapse: Whether a run of equal siblings counts as one.
+        collapse: Whether a run of equal siblings counts as one. Real pages differ in their numbers of paragraphs
+            and teasers; without this, each number is a style of its own (``docs/methods.md`` has the figures).
         gamma: The damping γ.
         single_page: The NodeImp of an inner node on one page (m = 1): 0 in the blog, 1 in the KDD paper.
         presence: Whether p_j is a share of pages rather than of occurrences.
@@ -40,7 +38,7 @@ class Rules:
         features_per_leaf: The most features of a leaf that count.
     """
 
-    collapse: bool = False
+    collapse: bool = True
     gamma: float = 0.9
     single_page: float = 0.0
     presence: bool = False
@@ -53,24 +51,9 @@ class Rules:
         if not 0.0 < self.gamma < 1.0:
             raise ValueError(f"gamma must lie between 0 and 1, not {self.gamma}")
 
-    def features(self, page: PageNodes, nodes: Sequence[int]) -> list[int]:
-        """Return the features of an element that stands for some nodes, as one page of :class:`ElementNode`."""
-        if self.data_node:
-            nodes = [*nodes, *chain.from_iterable(self._texts_below(page, nodes))]
-        found = page.features(nodes, self.features_per_leaf)
-        return [(feature << _FEATURE_BITS - _PAGES_BITS | count) << _PAGES_BITS | 1 for feature, count in found]
-
-    def _texts_below(self, page: PageNodes, nodes: Sequence[int]) -> Iterable[Sequence[int]]:
-        for sequence, places in page.styles(nodes, collapse=True).items():
-            yield from (place for label, place in zip(sequence, places, strict=True) if label == TEXT)
-
 
 class ElementNode:
-    """E = (TAG, Attr, Ss): a label, the style nodes below it, and the number of pages that have it.
-
-    Its features are numbers, ascending: 32 bits of hash, 12 of the occurrences on a page, 20 of the pages that
-    have so many. So pages are added and taken out exactly, in any order.
-    """
+    """E = (TAG, Attr, Ss): a label, the style nodes below it, and m, the number of pages that have it."""
 
     __slots__ = ("empty", "features", "importance", "is_rated", "label", "pages", "peak", "style_nodes")
 
@@ -141,30 +124,35 @@ class StyleNode:
 _NO_STYLES: dict[Labels, StyleNode] = {}
 _NO_FEATURES = array("Q")
 
-Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"  # an element node, and nodes that come to it
+# An element node, and nodes of a page that come to it.
+Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"
 
 
-def lay(waiting: list[Laid], rules: Rules) -> None:
+# --- adding pages: page and tree are walked together
+
+
+def lay(waiting: list[Laid], options: TreeOptions, *, fold: bool = True) -> None:
     """Lay pages over a style tree, each from an element node down.
 
     Args:
         waiting: The element nodes, and the nodes of pages that come to them.
-        rules: The choices that the sources leave open.
+        options: The choices that the sources leave open.
+        fold: Whether what only one page has is folded.
     """
     while waiting:
         element, page, nodes = waiting.pop()
         element.pages += 1
         element.is_rated = False
-        if features := rules.features(page, nodes):
+        if features := _features_of(page, nodes, options):
             element.add_features(features)
-        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
+        for sequence, places in page.styles(nodes, collapse=options.collapse).items():
             if not sequence:
                 element.empty += 1
                 continue
             style = element.style_node(sequence)
             style.pages += 1
             style.is_rated = False
-            if style.pages == 1 and not style.children:
+            if fold and style.pages == 1:
                 style.folded = page, places
                 continue
             if not style.children:
@@ -172,15 +160,15 @@ def lay(waiting: list[Laid], rules: Rules) -> None:
             waiting += zip(style.children, repeat(page), places, strict=False)
 
 
-def take_out(page: PageNodes, root: ElementNode, rules: Rules) -> None:
+def take_out(page: PageNodes, root: ElementNode, options: TreeOptions) -> None:
     """Subtract a page that was laid over a tree."""
     waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
     while waiting:
         element, nodes = waiting.pop()
         element.pages -= 1
         element.is_rated = False
-        element.remove_features(rules.features(page, nodes))
-        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
+        element.remove_features(_features_of(page, nodes, options))
+        for sequence, places in page.styles(nodes, collapse=options.collapse).items():
             if not sequence:
                 element.empty -= 1
                 continue
@@ -193,51 +181,37 @@ def take_out(page: PageNodes, root: ElementNode, rules: Rules) -> None:
                 del element.style_nodes[sequence]
 
 
-def match(
-    root: ElementNode, page: Shape, rules: Rules, children_of: Callable[[StyleNode], Sequence[ElementNode]]
-) -> list[ElementNode | None]:
-    """Return by node of a page its element node in a tree, None for those that the tree does not have.
-
-    Args:
-        root: The element node of the body.
-        page: The page, which need not be in the tree.
-        rules: The choices that the sources leave open.
-        children_of: Returns the children of a style node, none for one that is not to be entered.
-    """
-    elements: list[ElementNode | None] = [None] * len(page)
-    waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
-    while waiting:
-        element, nodes = waiting.pop()
-        for node in nodes:
-            elements[node] = element
-        for sequence, places in page.styles(nodes, collapse=rules.collapse).items():
-            if sequence and (style := element.style_nodes.get(sequence)) is not None:
-                waiting += zip(children_of(style), places, strict=False)
-    return elements
+def _features_of(page: PageNodes, nodes: Sequence[int], options: TreeOptions) -> list[int]:
+    """Return the features of an element that stands for some nodes of one page, as numbers."""
+    if options.data_node:
+        styles = page.styles(nodes, collapse=True).items()
+        children = chain.from_iterable(zip(sequence, places, strict=True) for sequence, places in styles)
+        nodes = [*nodes, *chain.from_iterable(place for label, place in children if label == TEXT)]
+    features = page.features(nodes, options.features_per_leaf)
+    return [feature << _BITS_BELOW_HASH | count << _PAGES_BITS | 1 for feature, count in features]
 
 
 # --- how important nodes are: by presentation, by content, and both together (composite importance, CompImp)
 
 
-def rate(elements: Iterable[ElementNode], rules: Rules) -> None:
+def rate(elements: Iterable[ElementNode], options: TreeOptions) -> None:
     """Compute the importance of all nodes of some subtrees that changed, children first."""
-    order, waiting = list[ElementNode](), [element for element in elements if not element.is_rated]
+    order, waiting = list[ElementNode](), list(elements)
     while waiting:
         element = waiting.pop()
-        order.append(element)
-        for style in element.style_nodes.values():
-            if not style.is_rated:
-                waiting += [child for child in style.children if not child.is_rated]
+        if not element.is_rated:
+            order.append(element)
+            for style in element.style_nodes.values():
+                if not style.is_rated:
+                    waiting += style.children
     for element in reversed(order):
         for style in element.style_nodes.values():
-            if not style.is_rated and style.children:
-                _rate_style(style, style.children)
-            elif not style.is_rated:
-                rated_children(style, rules)
-        _rate_element(element, rules)
+            if not style.is_rated:
+                _rate_style(style, style.children) if style.children else rated_children(style, options)
+        _rate_element(element, options)
 
 
-def rated_children(style: StyleNode, rules: Rules) -> Sequence[ElementNode]:
+def rated_children(style: StyleNode, options: TreeOptions) -> Sequence[ElementNode]:
     """Return the children of a style node with all that stands below them.
 
     Those of a folded one are made and rated for the caller, as is the style node itself: it stays folded.
@@ -246,58 +220,17 @@ def rated_children(style: StyleNode, rules: Rules) -> Sequence[ElementNode]:
         return style.children
     page, places = style.folded
     children = tuple(map(ElementNode, style.sequence))
-    order = list(zip(children, places, strict=True))
-    for element, nodes in order:  # which grows meanwhile
-        element.pages = 1
-        for sequence, below in page.styles(nodes, collapse=rules.collapse).items():
-            if sequence:
-                inner = element.style_node(sequence)
-                inner.pages, inner.children = 1, tuple(map(ElementNode, sequence))
-                order += zip(inner.children, below, strict=True)
-            else:
-                element.empty = 1
-        if not element.style_nodes or rules.data_node:
-            element.add_features(rules.features(page, nodes))
-    for element, _ in reversed(order):
-        for inner in element.style_nodes.values():
-            _rate_style(inner, inner.children)
-        _rate_element(element, rules)
+    lay(list(zip(children, repeat(page), places, strict=False)), options, fold=False)
+    rate(children, options)
     _rate_style(style, children)
     return children
 
 
-def _rate_element(element: ElementNode, rules: Rules) -> None:
-    """Set CompImp(E) = (1 − γ^l)·NodeImp(E) + γ^l·Σ p_i·CompImp(S_i), or the importance of a leaf's content."""
-    styles = element.style_nodes.values()
-    element.is_rated = True
-    content = content_importance(element, rules) if rules.data_node or not styles else 0.0
-    if not styles:
-        element.importance = element.peak = content
-        return
-    counts = [style.pages for style in styles]
-    if element.empty:
-        counts.append(element.empty)  # an element without children has one empty style node, of importance 0
-    total, damping = sum(counts), rules.gamma ** len(counts)
-    below = fsum(style.pages / total * style.importance for style in styles)
-    importance = (1.0 - damping) * node_importance(counts, element.pages, rules.single_page) + damping * below
-    if rules.data_node and len(element.features):
-        importance = with_data_node(importance, content)
-    element.importance = importance
-    element.peak = max(importance, *(style.peak for style in styles))
-
-
-def _rate_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
-    """Set CompImp(S) = Σ CompImp(E_j)/k, the mean over its element nodes."""
-    style.importance = fsum(child.importance for child in children) / len(children)
-    style.peak = max(child.peak for child in children)
-    style.is_rated = True
-
-
 def node_importance(counts: Sequence[int], pages: int, single_page: float = 0.0) -> float:
-    """Return the presentation importance of an element: NodeImp(E) = −Σ p_i·log_m p_i.
+    """Return the presentation importance of an element: NodeImp(E) = −Σ p_i·log_m p_i (KDD 2003, definition 3).
 
     Args:
-        counts: n_i, the pages of each of its style nodes.
+        counts: n_i, the pages of each of its style nodes; p_i is their share.
         pages: m, the pages that have it.
         single_page: The value for m = 1.
 
@@ -312,22 +245,47 @@ def node_importance(counts: Sequence[int], pages: int, single_page: float = 0.0)
     return min(1.0, max(0.0, entropy))  # with runs as one, a page can have several sequences
 
 
-def content_importance(element: ElementNode, rules: Rules) -> float:
-    """Return the importance of an element's actual content: 1 − Σ H(a_i)/l, over the lowest of many features."""
-    rows = element.features
-    if not len(rows) or element.pages < 2:
-        return float(len(rows) > 0)
-    entropies, features, start, logarithm = 0.0, 0, 0, log(element.pages)
-    while start < len(rows) and features < rules.features_per_leaf:
-        row, end = rows[start], start + 1
-        while end < len(rows) and rows[end] >> _FEATURE_BITS == row >> _FEATURE_BITS:
-            end += 1
-        entropies += entropy(rows[start:end], presence=rules.presence) / logarithm
-        start, features = end, features + 1
-    return 1.0 - entropies / features
+def _rate_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
+    """Set CompImp(S) = Σ CompImp(E_j)/k, the mean over its k element nodes (KDD 2003, definition 4)."""
+    style.importance = fsum(child.importance for child in children) / len(children)
+    style.peak = max(child.peak for child in children)
+    style.is_rated = True
 
 
-def entropy(rows: Sequence[int], *, presence: bool) -> float:
+def _rate_element(element: ElementNode, options: TreeOptions) -> None:
+    """Set CompImp(E) = (1 − γ^l)·NodeImp(E) + γ^l·Σ p_i·CompImp(S_i), or the importance of a leaf's content."""
+    styles = element.style_nodes.values()
+    element.is_rated = True
+    content = content_importance(element, options) if options.data_node or not styles else 0.0
+    if not styles:
+        element.importance = element.peak = content
+        return
+    counts = [style.pages for style in styles]
+    if element.empty:
+        counts.append(element.empty)  # an element without children has one empty style node, of importance 0
+    total, damping = sum(counts), options.gamma ** len(counts)
+    below = fsum(style.pages / total * style.importance for style in styles)
+    importance = (1.0 - damping) * node_importance(counts, element.pages, options.single_page) + damping * below
+    if options.data_node and len(element.features):
+        importance = with_data_node(importance, content)
+    element.importance = importance
+    element.peak = max(importance, *(style.peak for style in styles))
+
+
+def content_importance(element: ElementNode, options: TreeOptions) -> float:
+    """Return the importance of an element's actual content: 1 − Σ H(a_i)/l, over the l lowest of many features."""
+    features = element.features
+    if not len(features) or element.pages < 2:
+        return float(len(features) > 0)
+    by_hash = groupby(features, key=_BITS_BELOW_HASH.__rrshift__)
+    entropies, number = 0.0, 0
+    for _, rows in islice(by_hash, options.features_per_leaf):
+        entropies += entropy(rows, presence=options.presence) / log(element.pages)
+        number += 1
+    return 1.0 - entropies / number
+
+
+def entropy(rows: Iterable[int], *, presence: bool) -> float:
     """Return H(a) = −Σ p_j·log p_j of a feature, p_j the probability that it comes from page j.
 
     With c_j occurrences on page j and N in all this is ``log N − (Σ c_j·log c_j)/N``, so no page need be known.
@@ -340,9 +298,8 @@ def entropy(rows: Sequence[int], *, presence: bool) -> float:
     for row in rows:
         count, pages = row >> _PAGES_BITS & MAX_OCCURRENCES, row & MAX_TREE_PAGES
         having += pages
-        if count > 1:
-            spread += count * log(count) * pages
         occurrences += count * pages
+        spread += count * log(count) * pages
     return log(having) if presence or not spread else log(occurrences) - spread / occurrences
 
 
@@ -350,3 +307,32 @@ def with_data_node(former: float, data: float) -> float:
     """Return (1 − k)·F + k·D with k = D/(F + D), of an element and of its own text (pySST, 3.2)."""
     share = data / (former + data) if former + data else 0.0
     return (1.0 - share) * former + share * data
+
+
+# --- mapping a page to the tree
+
+
+def match(
+    root: ElementNode,
+    page: PageShape,
+    options: TreeOptions,
+    children_of: Callable[[StyleNode], Sequence[ElementNode]],
+) -> list[ElementNode | None]:
+    """Return by node of a page its element node in a tree, None for those that the tree does not have.
+
+    Args:
+        root: The element node of the body.
+        page: The page, which need not be in the tree.
+        options: The choices that the sources leave open.
+        children_of: Returns the children of a style node, none for one that is not to be entered.
+    """
+    elements: list[ElementNode | None] = [None] * len(page)
+    waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
+    while waiting:
+        element, nodes = waiting.pop()
+        for node in nodes:
+            elements[node] = element
+        for sequence, places in page.styles(nodes, collapse=options.collapse).items():
+            if sequence and (style := element.style_nodes.get(sequence)) is not None:
+                waiting += zip(children_of(style), places, strict=False)
+    return elements

@@ -174,15 +174,18 @@ class _Cutter:
             return
         has_header = isinstance(block, Table) and len(units) < len(block.rows)
         header = self.size(make([])) if has_header else 0
-        group, total = list[Any](), header
+        groups, total = [list[Any]()], header
         for unit in units:
             more = self.size(make([unit])) - header
-            if group and total + more > room:
-                yield from self.pieces(make(group), room)
-                group, total = [], header
-            group.append(unit)
+            if groups[-1] and total + more > room:
+                groups.append([])
+                total = header
+            groups[-1].append(unit)
             total += more
-        yield from self.pieces(make(group), room)
+        if len(groups) == 1:  # one row with a list in it makes HTML of all of them, which is longer
+            groups = [units[: len(units) // 2], units[len(units) // 2 :]]
+        for group in groups:
+            yield from self.pieces(make(group), room)
 
     def _by_words(self, block: Block) -> list[Block]:
         """Return a text that cannot be cut otherwise in paragraphs of ``max_words``; none if it is as short."""

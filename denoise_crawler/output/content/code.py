@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
@@ -33,6 +35,9 @@ EDITOR_LINE = re.compile(r"(?:^|\s)(?:cm-line|view-line|CodeMirror-line)(?:\s|$)
 _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
 _LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
 _UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
+_TEXTS = etree.XPath("descendant::text()", smart_strings=False)
+_LONGEST_CLASS = 200  # characters: what is remembered must be bounded
+_IS_CONTROL, _IS_NUMBERS, _IS_LINE = 1, 2, 4
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 
 
@@ -62,11 +67,15 @@ def _placed_lines(block: _Element) -> list[_Element]:
 
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
-    gutters = {
-        element for element in block.iterdescendants("*") if element.tag in _LEFT_OUT or _is_gutter(element)
-    }
-    rows = _rows_of(block, gutters)
-    gutters |= _row_numbers(rows) | _numbered_spans(block)
+    whole = _whole_text(block)
+    if not len(block):
+        return whole
+    elements = list(block.iterdescendants("*"))
+    gutters = {element for element in elements if element.tag in _LEFT_OUT or _is_gutter(element)}
+    rows = _rows_of(block, elements, gutters, has_line_ends="\n" in whole.strip("\n"))
+    gutters |= _row_numbers(rows) | _numbered_spans(elements, whole)
+    if not gutters and not rows and not any(element.tag == "br" for element in elements):
+        return whole
     text, starts = _CodeLines(block), list[int]()
     # what holds nothing but rows: white space between these is none of the code
     holders = {
@@ -120,13 +129,14 @@ class _CodeLines:
         return not self.parts or self.parts[-1].endswith("\n")
 
 
-def _rows_of(block: _Element, gutters: set[_Element]) -> dict[_Element, bool]:
+def _rows_of(
+    block: _Element, elements: list[_Element], gutters: set[_Element], *, has_line_ends: bool
+) -> dict[_Element, bool]:
     """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
-    has_line_ends = "\n" in _whole_text(block).strip("\n")
     codes = [] if has_line_ends else list(block.iterchildren("code"))
     passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
-    for element in block.iterdescendants("*"):
-        above, is_line = element.getparent(), _LINE.search(element.get("class", "")) is not None
+    for element in elements:
+        above, is_line = element.getparent(), bool(_roles(element) & _IS_LINE)
         if above in rows or above in in_row:
             in_row.add(element)
         if element in passed or above in passed:  # what stands in a line is in it
@@ -154,11 +164,10 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
 
 def _is_gutter(element: _Element) -> bool:
     """Return True if an element beside code holds numbers of lines, or is a button or a header."""
-    classes = element.get("class", "")
-    names = classes.lower().split()
-    if any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names):
+    roles = _roles(element)
+    if roles & _IS_CONTROL:
         return True
-    is_named = _NUMBERS_NAMED.search(classes) is not None
+    is_named = bool(roles & _IS_NUMBERS)
     hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
     if not (is_named or hidden or element.tag == "td"):
         return False
@@ -170,11 +179,26 @@ def _is_gutter(element: _Element) -> bool:
     return hidden or (element.getnext() is not None and element.getprevious() is None)
 
 
-def _numbered_spans(block: _Element) -> set[_Element]:
+def _roles(element: _Element) -> int:
+    """Return the bits of what the class of an element beside or in code says that it is."""
+    classes = element.get("class", "")
+    return (_roles_of if len(classes) <= _LONGEST_CLASS else _roles_of.__wrapped__)(classes) if classes else 0
+
+
+@lru_cache(maxsize=4_096)
+def _roles_of(classes: str) -> int:
+    names = classes.lower().split()
+    is_control = any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names)
+    roles = _IS_CONTROL if is_control else 0
+    roles |= _IS_NUMBERS if _NUMBERS_NAMED.search(classes) else 0
+    return roles | (_IS_LINE if _LINE.search(classes) else 0)
+
+
+def _numbered_spans(elements: list[_Element], whole: str) -> set[_Element]:
     """Return the elements of a block that number its lines one by one in a style of their own."""
-    spans = (span for span in block.iterdescendants("span") if span.get("style"))
+    spans = (span for span in elements if span.tag == "span" and span.get("style"))
     numbered = {span: number for span in spans if (number := _number_in(span)) is not None}
-    lines = _whole_text(block).strip("\n").count("\n") + 1
+    lines = whole.strip("\n").count("\n") + 1
     rising = len(numbered) > 1 and list(numbered.values()) == list(range(1, len(numbered) + 1))
     return set(numbered) if rising and len(numbered) >= MIN_NUMBERED_SHARE * lines else set()
 
@@ -186,7 +210,8 @@ def _number_in(element: _Element) -> int | None:
 
 
 def _whole_text(element: _Element) -> str:
-    return "".join(map(str, element.itertext("*")))
+    texts: Any = _TEXTS(element)
+    return "".join(texts)
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language

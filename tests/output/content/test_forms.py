@@ -306,6 +306,15 @@ def test_a_block_that_is_longer_than_the_limit_is_cut_inside() -> None:
     assert sum("| a | b |\n| --- |" in text for text in parts_of(html, "markdown", 250)) > 2
 
 
+def test_a_table_that_is_longer_as_a_whole_than_row_by_row_is_cut() -> None:
+    rows = "".join(f"<tr><td>{number}<td>b" for number in range(40))
+    html = f"<table><tr><th>Name<th>Parts{rows}<tr><td>c<td><ul><li>One<li>Two</ul></table>"
+    texts = parts_of(html, "markdown", 600)
+    assert all(len(text) <= 600 for text in texts)
+    whole = "".join(texts)
+    assert all(f"| {number} |" in whole or f"<td>{number}</td>" in whole for number in range(40))
+
+
 def test_the_text_of_an_extractor_has_the_limit_too() -> None:
     writing = Writing(max_chars=10, extractor="resiliparse")
     page = Page.parse("https://a.test/", "<h1>News</h1><p>A story of the harbour and its boats.")
