@@ -18,9 +18,9 @@ import time
 import zlib
 from argparse import Namespace
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from io import BytesIO
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -32,14 +32,14 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
-from denoise_crawler.batch.workers import Limits
+from denoise_crawler.batch.worker import BatchWorker
+from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Cleaning, denoise_pages
 from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import hash64
 from denoise_crawler.reading import read_pages
-from denoise_crawler.spark.cleaning import PageHandler, page_worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -164,25 +164,20 @@ def stages(folder: Path) -> dict[str, float]:
     files = sorted(folder.iterdir())[:SAMPLED_FILES]
     pages = [(site_of(url), url, html) for file in files for url, html in read_pages(file)]
     watch.lap("read WARC, ms", len(pages))
-    handler = PageHandler(Cleaning(MethodChoice()))
-    known: dict[str, bytes | None] = {}
-    by_site = [(site, list(rows)) for site, rows in groupby(sorted(pages, key=itemgetter(0)), key=itemgetter(0))]
-    for site, rows in by_site:
-        handler.enter(site, None)
-        for _, url, html in rows:
-            handler.learn(url, html)
-        known[site] = handler.known()
+    cleaning, known = Cleaning(MethodChoice()), mkdtemp(dir=folder.parent)
+    handler = BatchWorker(cleaning, None, Path(known))
+    for page in pages:
+        handler.learn(*page)
+    handler.save()
     watch.lap("learn, ms", len(pages))
-    for site, rows in by_site:
-        handler.enter(site, known[site])
-        for _, url, html in rows:
-            handler.cleaned(url, html)
+    for page in pages:
+        handler.judge(*page, None)
     watch.lap("clean, ms", len(pages))
-    worker = page_worker(Cleaning(MethodChoice("link_ratio")), Limits())
-    worker.call(PageHandler.learn, "", "<p>")
+    worker = Worker(partial(BatchWorker, Cleaning(MethodChoice("link_ratio")), None, Path(known)), Limits())
+    worker.call(BatchWorker.learn, "", "", "<p>")
     watch.start = time.process_time()
-    for _, url, html in pages:
-        worker.call(PageHandler.learn, url, html)
+    for page in pages:
+        worker.call(BatchWorker.learn, *page)
     watch.lap("hand to another process, ms", len(pages))
     worker.close()
     bodies = [html if isinstance(html, bytes) else html.encode() for _, _, html in pages]
@@ -190,7 +185,7 @@ def stages(folder: Path) -> dict[str, float]:
         **watch.found,
         "page, bytes": sum(map(len, bodies)) / len(pages),
         "page compressed, bytes": sum(len(zlib.compress(body, 1)) for body in bodies) / len(pages),
-        "known of the largest site, bytes": max(len(one or b"") for one in known.values()),
+        "known of the largest site, bytes": max(file.stat().st_size for file in Path(known).iterdir()),
     }
 
 

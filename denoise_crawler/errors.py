@@ -24,10 +24,6 @@ class GoldError(DenoiseError, ValueError):
     """A file or folder holds no gold set; the message names it."""
 
 
-class FeedError(DenoiseError, ValueError):
-    """A file holds no clean items; the message names it and the format that is expected."""
-
-
 class GivenPageError(DenoiseError, ValueError):
     """A spider names something as the page of its items that is no page; the message says what to give."""
 
@@ -90,10 +86,6 @@ class SelectorError(DenoiseError, ValueError):
 
 class RulesError(DenoiseError, ValueError):
     """Site rules cannot be read or written; the message says which and why."""
-
-
-class DrawingError(DenoiseError, RuntimeError):
-    """A drawing cannot be made; the message says what to install or to change."""
 
 
 class LinkedOutputError(DenoiseError, OSError):

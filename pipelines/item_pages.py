@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from itemadapter import ItemAdapter
+from itemadapter import ItemAdapter, is_item
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
@@ -14,7 +14,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.item_fields import keep_text_column
-from denoise_crawler.crawl.settings import DenoiseSettings, abort_on_setup_error, is_off
+from denoise_crawler.crawl.settings import abort_on_setup_error, is_off
 from denoise_crawler.crawl.source_page import Origin, SourcePage, without_page
 from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import Page
@@ -38,7 +38,6 @@ class ItemPages:
             self.warmup = WarmupQueue.of(crawler)
         self.denoiser = self.warmup.denoiser
         keep_text_column(crawler)
-        self._advice = ItemAdvice(self.denoiser.settings)
         if not self.denoiser.by_addon:
             check_order(crawler.settings)
         self._last: SourcePage | None = None  # of the last item that had a page
@@ -72,10 +71,11 @@ class ItemPages:
         writer = self.denoiser.writer
         html, url = writer.html_of(item), writer.url_of(item)
         if html is None:
-            self._advice.warn_of_missing_html(item)
+            self._warn_of_other_field(item)
             return None if self._last is None else without_page(url, self._last.page.site, self._last.origin)
         if not url:
-            self._advice.warn_of_missing_url(item)
+            kind, settings = type(item).__qualname__, self.denoiser.settings
+            self.denoiser.report.once("no address", _NO_ADDRESS, kind, settings.html_field, settings.url_field)
         self._last = self._sources.get((url, html))
         if self._last is None:
             try:
@@ -87,11 +87,23 @@ class ItemPages:
             self._sources.add((url, html), len(html), self._last)
         return self._last
 
+    def _warn_of_other_field(self, item: Any) -> None:
+        """Warn, once, if an item without HTML has a page in another field than DENOISE_HTML_FIELD."""
+        kind, field = type(item).__qualname__, self.denoiser.settings.html_field
+        for name, value in ItemAdapter(item).items() if is_item(item) else ():
+            if isinstance(value, str | bytes) and _looks_like_page(value):
+                self.denoiser.report.once("other field", _OTHER_FIELD, kind, name, field, name)
+
 
 logger = logging.getLogger(__name__)
 
 _LEARNER, _CLEANER = "denoise_crawler.pipelines.StyleTreePipeline", "denoise_crawler.pipelines.DenoisePipeline"
 _MAX_PREFIX_CHARACTERS = 2_000
+_OTHER_FIELD = "%s items have a page in %r, but nothing in %r: set DENOISE_HTML_FIELD = %r."
+_NO_ADDRESS = (
+    "%s items have HTML in %r and no address in %r: pages without an address are taken for one site, and for one "
+    "page. Add the address, or name the field that has it in DENOISE_URL_FIELD."
+)
 
 
 def check_order(settings: BaseSettings) -> None:
@@ -115,46 +127,6 @@ def check_order(settings: BaseSettings) -> None:
             "%s stands behind %s: pages are judged before they are learned. Give it the lower number.",
             *(_LEARNER, _CLEANER),
         )
-
-
-class ItemAdvice:
-    """Warns of items that the pipelines cannot use."""
-
-    def __init__(self, settings: DenoiseSettings) -> None:
-        self._html_field, self._url_field = settings.html_field, settings.url_field
-        self._warned_of_url = self._warned_of_html = False
-
-    def warn_of_missing_url(self, item: Any) -> None:
-        """Warn, once, that an item has HTML and no URL."""
-        if self._warned_of_url:
-            return
-        self._warned_of_url = True
-        logger.warning(
-            "%s items have HTML in %r and no address in %r: pages without an address are taken for one site, and "
-            "for one page. Add the address, or name the field that has it in DENOISE_URL_FIELD.",
-            *(type(item).__qualname__, self._html_field, self._url_field),
-        )
-
-    def warn_of_missing_html(self, item: Any) -> None:
-        """Warn, once, if an item has its HTML in another field than DENOISE_HTML_FIELD."""
-        if self._warned_of_html:
-            return
-        for name, value in _fields_of(item):
-            if isinstance(value, str | bytes) and _looks_like_page(value):
-                self._warned_of_html = True
-                logger.warning(
-                    "%s items have a page in %r, but nothing in %r: set DENOISE_HTML_FIELD = %r.",
-                    *(type(item).__qualname__, name, self._html_field, name),
-                )
-                return
-
-
-def _fields_of(item: Any) -> list[tuple[str, Any]]:
-    """Return the fields of ``item`` with their values as far as possible; pipelines get objects of any kind."""
-    try:
-        return list(ItemAdapter(item).items())
-    except (AttributeError, TypeError):
-        return []
 
 
 def _looks_like_page(value: str | bytes) -> bool:

@@ -287,7 +287,7 @@ class MsnNewsSpider(PageSpider):
 
     def is_hopeless(self) -> bool:
         """Return True if no article can come any more, because its host or every host was given up."""
-        if self.detail_url and host_of(self.detail_url) in self.refused_hosts.given_up:
+        if self.detail_url and host_of(self.detail_url) in self.hosts_given_up:
             return True
         return super().is_hopeless()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime, timezone
 from re import Pattern
@@ -35,14 +36,7 @@ from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.errors import BadArgumentError, OldScrapyError
 from denoise_crawler.page.site import host_of, without_port
 from denoise_crawler.spiders.links import PageFingerprinter, is_on_site, scope_of, split_http
-from denoise_crawler.spiders.private_hosts import (
-    MAX_REFUSALS_IN_A_ROW,
-    HostGivenUpError,
-    PrivateAddressError,
-    PrivateHostsMiddleware,
-    RefusedHosts,
-    RefusedHostsMiddleware,
-)
+from denoise_crawler.spiders.private_hosts import HostGivenUpError, PrivateAddressError, PrivateHostsMiddleware
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -50,7 +44,9 @@ if TYPE_CHECKING:
 
 # Close to the downloader, so that a request that waited for its turn sees the latest state of its host, and that
 # requests made by redirects, robots.txt or a proxy pass too.
-_MIDDLEWARES = {PrivateHostsMiddleware: 940, RefusedHostsMiddleware: 950}
+_MIDDLEWARES = {PrivateHostsMiddleware: 940}
+# One 403 may be a paid page, and politeness handles one 429; three in a row mean that the host refuses the crawl.
+_REFUSALS, _MAX_REFUSALS_IN_A_ROW = (403, 429), 3
 
 
 class PageQueue(PolitePriorityQueue):
@@ -96,7 +92,8 @@ class PageSpider(Spider):
         self.sites = sites
         self.max_pages = max_pages
         self.state: dict[str, Any] = {}
-        self.refused_hosts = RefusedHosts()
+        self.hosts_given_up: set[str] = set()
+        self._refusals = Counter[str]()  # of each host, in a row
         self.allowed_domains = [without_port(site) for site in sites]
         self._hosts_asked: set[str] = set()
         self._has_logged_error = False
@@ -193,7 +190,7 @@ class PageSpider(Spider):
         else:
             level = logging.DEBUG if kind == "robots" else logging.INFO
             self.logger.log(level, "no page from %s: %s (%s)", request.url, kind, failure.getErrorMessage())
-        if self.refused_hosts.given_up and self.is_hopeless():
+        if self.hosts_given_up and self.is_hopeless():
             # Close at once: in a job, the URLs that are still scheduled stay for a later run.
             raise CloseSpider("refused")
 
@@ -213,7 +210,7 @@ class PageSpider(Spider):
 
     def is_hopeless(self) -> bool:
         """Return True if every host that could give a page was given up."""
-        return self._hosts_asked <= self.refused_hosts.given_up
+        return self._hosts_asked <= self.hosts_given_up
 
     def on_scheduled(self, request: Request) -> None:
         """Allow the domain to which a start page redirects, so that its robots.txt can be read."""
@@ -225,14 +222,18 @@ class PageSpider(Spider):
         """Give up a host that refuses again and again, retries included."""
         if urlsplit(request.url).path == "/robots.txt":
             return
-        if self.refused_hosts.add_response(request.url, response.status):
+        host = host_of(request.url)
+        if response.status not in _REFUSALS:
+            self._refusals.pop(host, None)
+            return
+        self._refusals[host] += 1
+        if self._refusals[host] >= _MAX_REFUSALS_IN_A_ROW and host not in self.hosts_given_up:
+            self.hosts_given_up.add(host)
             self.count("hosts_given_up")
             self.logger.warning(
                 "%s refuses to serve us (HTTP %d, %d answers in a row): no more requests are sent to it in "
                 "this crawl. Come back later with a larger DENOISE_DELAY_MIN",
-                host_of(request.url),
-                response.status,
-                MAX_REFUSALS_IN_A_ROW,
+                *(host, response.status, _MAX_REFUSALS_IN_A_ROW),
             )
 
     def _allow_site(self, site: str) -> None:

@@ -1,4 +1,4 @@
-"""Keeps a crawl away from this machine and private networks, except where a start page is."""
+"""Keeps a crawl away from private networks, except where a start page is, and from hosts that refuse it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ class PrivateAddressError(DenoiseError, IgnoreRequest):
     """The request was not sent: its host is on this machine or a private network, and no start page is there."""
 
 
+class HostGivenUpError(DenoiseError, IgnoreRequest):
+    """The request was not sent, because its host had refused others before."""
+
+
 class PrivateHostsMiddleware:
-    """Downloader middleware that refuses requests to this machine and to private networks.
+    """Downloader middleware that refuses requests to this machine, to private networks and to hosts given up.
 
     Names and redirects that lead there are refused too. It allows the address and port of each URL that the user
     gave (``given_urls``). The crawl's own resolver looks names up and keeps the result, so the connection goes to
@@ -44,7 +48,9 @@ class PrivateHostsMiddleware:
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Raise PrivateAddressError, or CannotResolveHostError for a name that has no address."""
+        """Raise HostGivenUpError, PrivateAddressError, or CannotResolveHostError for a name without address."""
+        if (host := host_of(request.url)) in getattr(self._crawler.spider, "hosts_given_up", ()):
+            raise HostGivenUpError(f"{host} refused earlier requests")
         endpoints = await resolve_endpoints(request.url, look_up="proxy" not in request.meta)
         private = {endpoint for endpoint in endpoints if is_private(endpoint[0])}
         if not private or private <= await self._allowed_endpoints():
@@ -119,56 +125,3 @@ class _AddressReceiver:
     def resolutionComplete(self) -> None:  # noqa: N802 - Twisted's name
         """Return the addresses."""
         self.complete.callback(self._addresses)
-
-
-REFUSAL_STATUSES = frozenset({403, 429})
-# One 403 may be a paid page, and politeness handles one 429; three in a row mean that the host refuses the crawl.
-MAX_REFUSALS_IN_A_ROW = 3
-
-
-class HostGivenUpError(DenoiseError, IgnoreRequest):
-    """The request was not sent, because its host had refused others before."""
-
-
-class RefusedHosts:
-    """Counts refusals (403, 429) in a row per host, and decides when to give up a host."""
-
-    def __init__(self) -> None:
-        self._in_a_row: dict[str, int] = {}
-        self.given_up: set[str] = set()
-
-    def add_response(self, url: str, status: int) -> bool:
-        """Count a response, also one that will be retried; return True once per host: when it is given up.
-
-        Example:
-            >>> hosts = RefusedHosts()
-            >>> [hosts.add_response("https://example.com/", 403) for _ in range(4)]
-            [False, False, True, False]
-        """
-        host = host_of(url)
-        if status not in REFUSAL_STATUSES:
-            self._in_a_row.pop(host, None)
-            return False
-        self._in_a_row[host] = self._in_a_row.get(host, 0) + 1
-        if self._in_a_row[host] < MAX_REFUSALS_IN_A_ROW or host in self.given_up:
-            return False
-        self.given_up.add(host)
-        return True
-
-
-class RefusedHostsMiddleware:
-    """Downloader middleware that drops requests to hosts given up, also those scheduled before."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> RefusedHostsMiddleware:
-        """Make the middleware."""
-        return cls(crawler)
-
-    def process_request(self, request: Request) -> None:
-        """Raise HostGivenUpError if the spider has given up the host."""
-        hosts = getattr(self._crawler.spider, "refused_hosts", None)
-        if isinstance(hosts, RefusedHosts) and host_of(request.url) in hosts.given_up:
-            raise HostGivenUpError(f"{host_of(request.url)} refused earlier requests")

@@ -74,7 +74,6 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
     ("missing", "words"),
     [
         ("rich", ["explain", "page.html"]),
-        ("jinja2", ["tree", "pages", "-o", "tree.html"]),
         ("jinja2", ["report", "pages", "-o", "report"]),
         ("rich", ["evaluate", "gold.jsonl"]),
     ],
@@ -98,9 +97,6 @@ def test_an_address_without_the_client_that_fetches_it_ends_in_a_line_that_says_
     ran = python(tmp_path, run, missing)
     assert (ran.returncode, ran.stderr) == (1, said)
     assert ran.stdout == "We went along the river until the sun set.\n"
-    ran = python(tmp_path, run.replace(f"['{url}', 'page.html']", "['--completion', 'bash']"), "shtab")
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "shtab is not installed: pip install 'denoise-crawler[commands]'" in ran.stderr
     ran = python(tmp_path, COMMAND.replace("*sys.argv[1:]", f"*['explain', {url!r}]"), missing)
     assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", f"scrapy denoise explain: {said}")
 

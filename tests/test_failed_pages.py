@@ -15,6 +15,7 @@ from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
+from tests.odd_method import OddWriting
 from tests.page_failures import PageFailedError, check_log
 from tests.scrapy_process import denoise_here
 
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("odd_site")
 def cleaned(road: str, method: str, site: Callable[[str], str]) -> list[CleanPage]:
     if road == "denoise_pages":
         return list(denoise_pages(iter(PAGES), method=method))
-    found = clean_pages(lambda: PAGES, method, workers=int(road.split()[-1]), site=site)
+    found = clean_pages(lambda: PAGES, method, workers=int(road.split()[-1]), site=site, writing=OddWriting())
     return [result.page for result in found]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.temporary import temporary_folder
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
 from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
@@ -23,8 +23,6 @@ from denoise_crawler.page.text import hash64, without_lone_surrogates
 from denoise_crawler.rules import NO_RULES, SiteRules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from denoise_crawler.output.writing import Writing
 
     Pages = Iterable[tuple[str, str | bytes]]
@@ -150,39 +148,23 @@ def clean_pages(
 
 def clean_as(
     job: Job, pages: Callable[[], Pages], tally: Tally, is_done: Callable[[str], bool] = lambda _: False
-) -> Iterator[BatchResult]:
+) -> Generator[BatchResult, None, None]:
     """Do what :func:`clean_pages` says, its other arguments in a record.
 
     Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
     """
-    if job.workers > 1:
-        _check_picklable(job)
-    return _clean_all(pages, job, tally, is_done)
+    with _named_errors(), TemporaryDirectory(prefix="denoise-", ignore_cleanup_errors=True) as folder:
+        make = partial(BatchWorker, job.cleaning, job.render, Path(folder))
+        with open_workers(make, job.workers, job.limits, tries=_TRIES, isolated=job.isolated) as workers:
+            batch = _Batch(job, workers, tally)
+            if job.cleaning.choice.learns:
+                batch.learn_all(pages())
+            yield from batch.judge_all((url, html) for url, html in pages() if not is_done(url))
 
 
 def cores() -> int:
     """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _check_picklable(job: Job) -> None:
-    try:
-        pickle.dumps(job)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        why = f"this cannot be given to another process: {error}"
-        raise ValueError(f"{why}. Use functions that can be imported, or one worker.") from None
-
-
-def _clean_all(
-    pages: Callable[[], Pages], job: Job, tally: Tally, is_done: Callable[[str], bool]
-) -> Iterator[BatchResult]:
-    with _named_errors(), temporary_folder() as folder:
-        make = partial(BatchWorker, job, folder)
-        with open_workers(make, job.workers, job.limits, tries=_TRIES) as workers:
-            batch = _Batch(job, workers, tally)
-            if job.cleaning.choice.learns:
-                batch.learn_all(pages())
-            yield from batch.judge_all((url, html) for url, html in pages() if not is_done(url))
 
 
 @contextmanager
@@ -211,7 +193,7 @@ class _Batch:
             for url, html in pages:
                 site, number = self._place(url)
                 sites.append((site, url))
-                yield Task(partial(self._learn, number, url, html), number)
+                yield Task(partial(self._learn, site, number, url, html), number)
 
         for learned in run_in_order(tasks(), self._workers):
             site, url = sites.popleft()
@@ -238,14 +220,14 @@ class _Batch:
         site = site_by(self._job.site, url)
         return site, hash64(site) % len(self._workers)
 
-    def _learn(self, number: int, url: str, html: str | bytes, worker: Caller) -> Learned:
+    def _learn(self, site: str, number: int, url: str, html: str | bytes, worker: Caller) -> Learned:
         try:
-            learned = worker.call(BatchWorker.learn, url, html)
+            learned = worker.call(BatchWorker.learn, site, url, html)
         except WorkerDiedError as error:
             self._deadly[hash((url, html))] = str(error)
             return Learned(failure=PageFailure.of(without_lone_surrogates(url), LEARNED, error))
         if isinstance(worker, Worker):  # its next process would have to learn the page again
-            worker.on_start.append((BatchWorker.learn, (url, html)))
+            worker.on_start.append((BatchWorker.learn, (site, url, html)))
             self._unsaved_bytes[number] += len(html)
             if len(worker.on_start) >= _MAX_UNSAVED_PAGES or self._unsaved_bytes[number] >= _MAX_UNSAVED_BYTES:
                 self._save(number, worker)
@@ -266,7 +248,7 @@ class _Batch:
         try:
             if died := self._deadly.get(hash((url, html))):
                 raise WorkerDiedError(died)
-            return worker.call(BatchWorker.judge, url, html, short)
+            return worker.call(BatchWorker.judge, site, url, html, short)
         except WorkerDiedError as error:
             failure = PageFailure.of(without_lone_surrogates(url), CLEANED, error)
             return failed_result(site, html, failure)

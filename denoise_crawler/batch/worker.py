@@ -21,7 +21,9 @@ from denoise_crawler.page.text import without_lone_surrogates
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The arguments of :func:`denoise_crawler.batch.clean_pages`, for its processes.
+    """The arguments of :func:`denoise_crawler.batch.clean_pages`.
+
+    With one worker all is done in this process, without limits, unless the job is ``isolated``.
 
     Raises:
         ValueError: An argument is wrong.
@@ -32,6 +34,7 @@ class Job:
     site: Callable[[str], str]
     workers: int
     limits: Limits = field(default_factory=Limits)
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         if self.render is not None and self.render not in RENDERINGS:
@@ -112,18 +115,18 @@ class FolderKnowledge:
 class BatchWorker:
     """Learns and judges pages in one process; what is known of sites lies in ``folder``."""
 
-    def __init__(self, job: Job, folder: Path) -> None:
-        self._job, self._cleaning = job, job.cleaning
-        self._denoiser = job.cleaning.denoiser(FolderKnowledge(folder))
+    def __init__(self, cleaning: Cleaning, render: str | None, folder: Path) -> None:
+        self._cleaning, self._render = cleaning, render
+        self._denoiser = cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
         self._kept: ParsedPages[tuple[str, str]] = ParsedPages()
 
-    def learn(self, url: str, html: str | bytes) -> Learned:
+    def learn(self, site: str, url: str, html: str | bytes) -> Learned:
         """Learn a page, and keep it in memory while there is room.
 
         A page that teaches nothing is not parsed, unless the site may need it to be warm.
         """
-        site, url = site_by(self._job.site, url), without_lone_surrogates(url)
+        url = without_lone_surrogates(url)
         try:
             page = Page.parse(url, html, site=site)
             wanted = self._denoiser.method_for(site).wants(page)
@@ -142,15 +145,15 @@ class BatchWorker:
         """Write to disk what was learned since the last time."""
         self._denoiser.save()
 
-    def judge(self, url: str, html: str | bytes, short: str | None) -> BatchResult:
+    def judge(self, site: str, url: str, html: str | bytes, short: str | None) -> BatchResult:
         """Judge a page; ``short`` as in :func:`clean_page`."""
-        site, url = site_by(self._job.site, url), without_lone_surrogates(url)
+        url = without_lone_surrogates(url)
         page = self._kept.take((site, url), html)
-        return clean_page(self._denoiser, site, url, html, page=page, render=self._job.render, short=short)
+        return clean_page(self._denoiser, site, url, html, page=page, render=self._render, short=short)
 
     def _keep(self, site: str, page: Page, html: str | bytes) -> None:
         columns, cleaning = None, self._cleaning
-        if self._job.render is None:
+        if self._render is None:
             columns = columns_for(page, cleaning.choice, cleaning.writing, cleaning.rules)
         self._kept.keep((site, page.url), page if columns is None else columns, html)
 

@@ -285,6 +285,7 @@ def open_workers(
     *,
     tries: int = 1,
     end: Callable[[State], Any] = lambda _: None,
+    isolated: bool = False,
 ) -> Iterator[Sequence[Caller]]:
     """Yield ``count`` workers, or this process in place of one, and end them.
 
@@ -294,13 +295,14 @@ def open_workers(
         limits: The limits of a task, where it runs in another process.
         tries: As of a :class:`Worker`.
         end: Closes a state that was made in this process.
+        isolated: Whether one worker is a process of its own, too.
 
     Example:
         >>> with open_workers(list, 1) as workers:
         ...     [worker.call(len) for worker in workers]
         [0]
     """
-    if count == 1:
+    if count == 1 and not isolated:
         here = ThisProcess(make)
         try:
             yield [here]

@@ -18,10 +18,9 @@ WRONG_USAGE, INTERRUPTED = 2, 130
 # ``EPILOG``, the end of its help. It is imported when it runs: Scrapy loads this module for each of its commands.
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
-    "tree": "draw the site style tree of pages on disk, or of a crawl",
     "explain": "show why each block of a page was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
-    "merge": "merge the knowledge of several crawls, or of Spark, into one store",
+    "merge": "merge the knowledge of several crawls into one store",
     "evaluate": "compare methods on pages with gold text",
 }
 

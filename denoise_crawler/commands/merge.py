@@ -1,4 +1,4 @@
-"""``scrapy denoise merge``: merges the knowledge of several crawls, or of Spark, into one store."""
+"""``scrapy denoise merge``: merges the knowledge of several crawls into one store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from denoise_crawler.commands.page_input import fail, help_text
 from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteRun, SiteState, Store
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.file import unreadable_store
 from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
@@ -29,9 +29,9 @@ EPILOG = help_text(
         "scrapy denoise merge monday.sqlite tuesday.sqlite -o all.sqlite": "the knowledge of both, in one store",
         "scrapy denoise merge crawl.sqlite -o shared/": "add it to a folder that crawls share",
     },
-    "A store is the file of a crawl (DENOISE_STORE), a folder that crawls share (a path or an address as "
-    "s3://bucket/folder) or a folder of trees written by denoise_crawler.spark. The output is a file, or a shared "
-    "folder if it is one already, ends in / or is an address. It is merged with what it holds. Waiting items stay "
+    "A store is the file of a crawl (DENOISE_STORE), or a folder that crawls share (a path or an address as "
+    "s3://bucket/folder). The output is a file, or a shared folder if it is one already, ends in / or is an "
+    "address. It is merged with what it holds. Waiting items stay "
     "in their store.",
     "Exit codes: 0 done, 1 something could not be read or written, 2 wrong usage.",
 )
@@ -42,7 +42,6 @@ class _Known(NamedTuple):
     method: str
     knowledge: bytes
     state: SiteState = SiteState()
-    history: Sequence[SiteRun] = ()
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -108,8 +107,6 @@ def _open_source(name: str) -> Iterator[_Known]:
         raise StoreError(f"{name} is not there")
     if path.is_file():
         return _read_file(path)
-    if any(path.glob("*.parquet")):
-        return _read_spark_trees(path)
     return _read_shared_store(name)
 
 
@@ -118,7 +115,7 @@ def _read_file(path: Path) -> Iterator[_Known]:
         with closing(Store(path, read_only=True)) as store:
             for site, method in store.known():
                 for knowledge in store.knowledge(site, method):
-                    yield _Known(site, method, knowledge, store.site(site, method), store.history(site, method))
+                    yield _Known(site, method, knowledge, store.site(site, method))
     except sqlite3.Error as error:
         raise unreadable_store(path, error) from None
 
@@ -131,21 +128,6 @@ def _read_shared_store(name: str) -> Iterator[_Known]:
             yield _Known(site, method, knowledge)
     if is_empty:
         raise StoreError(f"{name} holds no knowledge of sites")
-
-
-def _read_spark_trees(path: Path) -> Iterator[_Known]:
-    try:
-        from pyarrow import dataset
-    except ImportError:
-        raise StoreError(f"reading {path} needs pyarrow: pip install 'denoise-crawler[spark]'") from None
-    columns = ["site", "method", "knowledge"]
-    trees = dataset.dataset(path, format="parquet", ignore_prefixes=["_", "."])
-    if missing := set(columns) - set(trees.schema.names):
-        raise StoreError(f"{path} has no trees: no column {', '.join(sorted(missing))}")
-    for batch in trees.to_batches(columns=columns, batch_size=64):
-        for row in batch.to_pylist():
-            if row["knowledge"]:
-                yield _Known(row["site"], row["method"], row["knowledge"])
 
 
 @contextmanager
@@ -186,6 +168,3 @@ def _add(known: _Known, choice: MethodChoice, target: Store | SharedStore, warmu
         # a crawl counts pages until the site is known, no further
         seen = max(min(pages, warmup_pages), state.pages_seen)
         target.save_state(site, choice.key, SiteState(seen, state.ready or pages >= warmup_pages))
-        with target.together():
-            for figures in known.history:
-                target.save_run(site, choice.key, figures)

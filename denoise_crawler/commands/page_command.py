@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Action, ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -30,7 +30,6 @@ from denoise_crawler.errors import (
     RulesError,
     SourceError,
     StoreError,
-    needs,
 )
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
@@ -41,31 +40,6 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages
 from denoise_crawler.reading.formats import format_of
 from denoise_crawler.reading.http_response import looks_like_html
-
-# --- ``denoise-crawler --completion``: what bash or zsh needs to complete the command's words
-
-SHELLS = ("bash", "zsh")
-_NAMES_OF_FILES, _NAMES_OF_FOLDERS = ("FILE", "PAGE", "PATH"), ("FOLDER",)
-
-
-class Completion(Action):
-    """Prints the script of a shell and exits, as ``--help`` does."""
-
-    def __call__(self, parser: ArgumentParser, _: object, values: object, __: str | None = None) -> None:
-        """Print the script that completes the options of ``parser``, names of files and of folders."""
-        try:
-            with needs("commands"):
-                import shtab
-        except MissingExtraError as error:
-            parser.error(str(error))
-        for action in parser._actions:  # argparse has no other list
-            if action.metavar in _NAMES_OF_FILES:
-                vars(action)["complete"] = shtab.FILE
-            elif action.metavar in _NAMES_OF_FOLDERS:
-                vars(action)["complete"] = shtab.DIRECTORY
-        print(shtab.complete(parser, shell=str(values)))
-        sys.exit(0)
-
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM
@@ -134,7 +108,6 @@ def _parser() -> ArgumentParser:
     add("--favour", choices=tuple(FAVOUR), help="precision: less noise; recall: less is missing")
     Writing.add_to(parser, "form", "links", "pictures", "front_matter", "max_chars")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
-    add("--completion", action=Completion, choices=SHELLS, help="print what completes these words in a shell")
     return parser
 
 

@@ -31,13 +31,11 @@ from denoise_crawler.commands.page_input import (
     reading_bar,
 )
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.crawl.settings_table import ItemSettings
-from denoise_crawler.errors import FeedError, OutputError, SourceError, StoreError, WorkerError
+from denoise_crawler.errors import OutputError, SourceError, StoreError, WorkerError
 from denoise_crawler.output.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
-from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
-from denoise_crawler.report.figures import Chart
+from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from denoise_crawler.store import Store, is_store
 
 SitedPages = Iterator[tuple[str, str, str | bytes]]
@@ -65,8 +63,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_number(parser, "--pages", 0, _DEFAULTS.pages, "pages shown of a site")
     add_number(parser, "--sites", 0, _DEFAULTS.sites, "sites with pages of their own")
     add_number(parser, "--nodes", 1, _DEFAULTS.nodes, "nodes of a style tree")
-    what = "a feed of clean items (JSON Lines): charts the crawl item by item"
-    add("--items", type=Path, metavar="FILE", help=what)
     what = "let painted pages fetch their pictures and style sheets when looked at (default: none is fetched)"
     add("--remote", action="store_true", help=what)
     add_method_choice(parser)
@@ -80,17 +76,15 @@ def run(arguments: Namespace, settings: BaseSettings) -> int:
     with ExitStack() as opened:
         try:
             source = _Source(arguments, chosen, opened)
-            names = ItemSettings.read(settings).extra_fields
-            feed = feed_chart(arguments.items, names) if arguments.items else None
             # checks that the folder may be written to
             target = Target("painted", arguments.output, arguments.overwrite_output)
             target.open(map(str, source.paths), chosen.site)
-        except (FeedError, OutputError, SourceError, StoreError) as error:
+        except (OutputError, SourceError, StoreError) as error:
             raise UsageError(str(error), print_help=False) from None
-        return _make_report(arguments, chosen, source, feed)
+        return _make_report(arguments, chosen, source)
 
 
-def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source, feed: Chart | None) -> int:
+def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source) -> int:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     folder = Path(arguments.output or arguments.overwrite_output)
     start = time.monotonic()
@@ -100,7 +94,7 @@ def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source,
         with reading_bar(source.read, lambda: source.reading, source.paths, names, console) as pages:
             bounds = Bounds(arguments.pages, arguments.sites, arguments.nodes)
             workers = arguments.workers or cores()
-            plan = Plan(pages, chosen.choice, bounds, source.store, feed, arguments.remote, workers)
+            plan = Plan(pages, chosen.choice, bounds, source.store, arguments.remote, workers)
             figures = write_report(folder, plan, source.figures())
     except KeyboardInterrupt:
         console.print("interrupted; the report is not whole", markup=False)

@@ -16,7 +16,7 @@ from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems, owner
 from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
-from denoise_crawler.crawl.sites import Site, Sites
+from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.source_page import ResponsePages, SourcePage
 from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import PartError, describe_error
@@ -63,24 +63,22 @@ class CrawlDenoiser:
         """Return what finds the page of each item of a response."""
         return ResponsePages(response, self._crawler, self.settings, self.writer, self.report)
 
-    def learn(self, source: SourcePage) -> Site:
-        """Learn a page, once, in place of what an earlier run left of it; return its site."""
-        if source.learned:
-            return self.sites.of(source.page.site)
-        self.waiting.supersede(source)
-        site = self.sites.learn(source)
-        self.report.count("pages", int(not source.skipped))
-        return site
+    def learn(self, source: SourcePage) -> None:
+        """Learn a page, once, in place of what an earlier run left of it."""
+        if not source.learned:
+            self.waiting.supersede(source)
+            self.sites.learn(source)
+            self.report.count("pages", int(not source.page.skipped))
 
     def is_skipped(self, source: SourcePage) -> bool:
         """Return True, and count an item, if there is nothing to read on its page."""
-        if source.skipped:
-            self.report.page_skipped(source.page.url, source.skipped)
-        return bool(source.skipped)
+        if source.page.skipped:
+            self.report.page_skipped(source.page.url, source.page.skipped)
+        return bool(source.page.skipped)
 
     def can_fill(self, item: Any, source: SourcePage) -> bool:
         """Return True if an item gets anything from its page."""
-        if not source.has_page or source.skipped or isinstance(item, self.settings.skipped_items):
+        if not source.has_page or source.page.skipped or isinstance(item, self.settings.skipped_items):
             return False
         return self.writer.can_fill(item)
 

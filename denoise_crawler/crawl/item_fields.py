@@ -20,8 +20,7 @@ from scrapy import Item
 from scrapy.crawler import Crawler
 from scrapy.exporters import CsvItemExporter
 
-from denoise_crawler.crawl.pickled import class_path
-from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import PartError

@@ -13,7 +13,6 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
 
 from denoise_crawler.crawl.item_fields import keep_text_column
-from denoise_crawler.crawl.scrapy_internals import ignores_start_requests
 from denoise_crawler.crawl.settings import abort_on_setup_error, is_off
 from denoise_crawler.crawl.source_page import is_opted_out
 from denoise_crawler.crawl.warmup import WarmupQueue
@@ -121,28 +120,6 @@ class Addon:
 
     It adds two spider middlewares. If the project configures them itself, its values win.
     """
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Make the add-on; warn if this version of Scrapy ignores how the spider starts."""
-        spider = crawler.spidercls
-        if ignores_start_requests(spider):
-            logger.warning(
-                "%s starts by start_requests, which Scrapy %s never calls: it may crawl nothing. Write "
-                "`async def start(self)` in its place, or stay with an older Scrapy: pip install 'scrapy<2.16'",
-                spider.__qualname__,
-                scrapy.__version__,
-            )
-        known = crawler.settings.getwithbase("FEED_EXPORTERS")
-        for uri, feed in crawler.settings.getdict("FEEDS").items():
-            if (name := feed.get("format")) and name not in known:
-                logger.warning(
-                    "Scrapy cannot write %s, the format of %s in FEEDS, so there is no feed: write jsonl, which "
-                    "DuckDB and pandas turn into others, or name an exporter in FEED_EXPORTERS, as of "
-                    "scrapy-contrib-bigexporters",
-                    *(name, uri),
-                )
-        return cls()
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the components. Values of the project and the spider win."""

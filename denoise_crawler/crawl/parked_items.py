@@ -6,33 +6,34 @@ import inspect
 import json
 import logging
 import os
+import pickle
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from scrapy import Spider
+from scrapy import Spider, http
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
+from scrapy.http import Request, Response
 from scrapy.utils.conf import closest_scrapy_cfg
 
-from denoise_crawler.crawl.pickled import class_path, cut_html, pack, paste_html, unpack
-from denoise_crawler.crawl.report import CrawlReport
-from denoise_crawler.crawl.source_page import SourcePage, source_of_parked
+from denoise_crawler.crawl.report import CrawlReport, class_path
+from denoise_crawler.crawl.source_page import PAGE_KEY, Origin, SourcePage
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES
+from denoise_crawler.page import Page
 from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import is_private
-from denoise_crawler.store.rows import Parked, WaitingPage
+from denoise_crawler.store.store import Parked, ParkedPage, ParkedResponse, WaitingPage
 
 logger = logging.getLogger(__name__)
-
-_ROW_OVERHEAD_BYTES = 16
-
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -81,6 +82,7 @@ class WaitingItems:
     def __init__(self, crawler: Crawler, store: GuardedStore, report: CrawlReport) -> None:
         self._store, self._path, self._report = store, store.store.path, report
         self._limits = ItemLimits(crawler)
+        self._has_inherited = False
         self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
         # Items of pages that were crawled at the same time alternate in the store.
         self._sources: PageCache[int, SourcePage] = PageCache()
@@ -113,7 +115,7 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        row = self._store.safely(0, Store.park, source.to_parked(), data) if self._is_private else 0
+        row = self._store.safely(0, Store.park, _parked_page(source), data) if self._is_private else 0
         if row:
             with self._report.isolate_step("count an item that waits"):
                 self._report.count("parked")
@@ -163,7 +165,7 @@ class WaitingItems:
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
-        return WaitingItem(unpack(paste_html(parked.item, source.to_parked().html)), source)
+        return WaitingItem(unpack(parked.item, _parked_page(source).html), source)
 
     def _set_aside(self, parked: Parked, error: Exception) -> None:
         """Write an item that cannot be read into a file beside the store; if that fails it stays."""
@@ -191,12 +193,15 @@ class WaitingItems:
         """Take over the items that earlier runs left; return how many."""
         inherited = self._store.safely(0, Store.inherit) if self._is_private else 0
         if inherited:
+            self._has_inherited = True
             self._report.count("inherited", inherited)
             logger.info("%d items wait from an earlier run", inherited)
         return inherited
 
     def supersede(self, source: SourcePage) -> None:
         """Drop the items that an earlier run parked from a page that this run has fetched again."""
+        if not self._has_inherited:
+            return
         with self._report.isolate_step("drop the items of a page that was fetched again"):
             dropped = self._store.safely(-1, Store.supersede, source.origin.key)
             if dropped < 0:
@@ -221,14 +226,14 @@ class WaitingItems:
         """Return the page with this row number, from the cache if possible, so that it is judged only once."""
         source = self._sources.get(page)
         if source is None:
-            source = source_of_parked(self._store.store.page(page))
+            source = _source_of(self._store.store.page(page))
             with self._report.isolate_step("keep a page at hand"):
                 self._cache(page, source)
         return source
 
     def _cache(self, page: int, source: SourcePage) -> None:
         if not self._sources.has(page):
-            self._sources.add(page, len(source.to_parked().html), source)
+            self._sources.add(page, len(_parked_page(source).html), source)
 
 
 class ItemLimits:
@@ -263,11 +268,29 @@ class ItemLimits:
 
 def _pack(item: Any, source: SourcePage) -> bytes:
     """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
-    packed, page = pack(item), source.to_parked()
-    data = cut_html(packed, page.html)
-    if not page.is_storable() or len(data) > MAX_BYTES - _ROW_OVERHEAD_BYTES:
+    page = _parked_page(source)
+    data = pack(item, page.html)
+    if not page.is_storable() or len(data) > MAX_BYTES:
         raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
     return data
+
+
+def _parked_page(source: SourcePage) -> ParkedPage:
+    """Return a page as the store keeps it."""
+    if source.parked is None:
+        page, origin = source.page, source.origin
+        if origin.parked is None and origin.response is not None:
+            origin.parked = ParkedResponse(response_as_bytes(origin.response))
+        source.parked = ParkedPage(page.site, page.url, page.markup, origin.key, origin.parked)
+    return source.parked
+
+
+def _source_of(parked: ParkedPage) -> SourcePage:
+    """Return the page of items that waited, learned, with its response rebuilt from the store."""
+    response = None if parked.response is None else response_from_bytes(parked.response.data)
+    page = Page.parse(parked.url, parked.html, site=parked.site)
+    origin = Origin(parked.origin, response)
+    return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)
 
 
 def owner_of(crawler: Crawler) -> str:
@@ -286,3 +309,88 @@ def _project_of(spider: type[Spider]) -> str:
         return str(Path(inspect.getfile(spider)).resolve())
     except (OSError, TypeError):
         return ""
+
+
+# --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes
+
+_SHORT_HTML = 1_000  # characters, which may be repeated
+_KINDS = (http.HtmlResponse, http.XmlResponse, http.JsonResponse, http.TextResponse, Response)
+
+
+def pack(item: Any, html: str = "") -> bytes:
+    """Pickle an item, without the ``html`` of its page; raise UnparkableError if it cannot be read back."""
+    if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
+        raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
+    try:
+        _Pickler(file := BytesIO(), html).dump(item)
+        _Unpickler(BytesIO(file.getvalue()), html).load()  # some objects are pickled and cannot be read back
+    except Exception as error:
+        raise UnparkableError(f"{class_path(type(item))}: {error}") from error
+    return file.getvalue()
+
+
+def unpack(data: bytes, html: str = "") -> Any:
+    """Return what :func:`pack` pickled; raise UnparkableError if its class is gone or the bytes are damaged."""
+    try:
+        return _Unpickler(BytesIO(data), html).load()
+    except Exception as error:
+        raise UnparkableError(f"an item that waits cannot be read: {error}") from error
+
+
+class _Pickler(pickle.Pickler):
+    """Names the HTML of a page, which the store has with the page, instead of repeating it."""
+
+    def __init__(self, file: BytesIO, html: str) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._html: dict[type, str | bytes] = {}
+        if len(html) > _SHORT_HTML:
+            with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
+                self._html = {str: html, bytes: html.encode()}
+
+    def persistent_id(self, value: Any) -> str | None:
+        """Return the name of the type of a value that is the HTML; None for all others."""
+        return type(value).__name__ if value is not None and value == self._html.get(type(value)) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what :class:`_Pickler` wrote."""
+
+    def __init__(self, file: BytesIO, html: str) -> None:
+        super().__init__(file)
+        self._html = html
+
+    def persistent_load(self, name: str) -> Any:
+        """Return the HTML."""
+        return self._html if name == "str" else self._html.encode()
+
+
+def response_as_bytes(response: Response) -> bytes:
+    """Pickle a response and its request, without callbacks."""
+    known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
+    known |= {"headers": dict(response.headers), "body": response.body}
+    if isinstance(response, http.TextResponse):
+        known["encoding"] = response.encoding
+    if (request := response.request) is not None:
+        kept = request.replace(callback=None, errback=None, meta={}, cb_kwargs={}).to_dict()
+        meta = {name: value for name, value in request.meta.items() if _is_kept(name, value)}
+        known["request"] = kept | {"meta": meta}
+    return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
+
+
+def response_from_bytes(data: bytes) -> Response:
+    """Return the response; raise DamagedRowError."""
+    try:
+        kind, known = pickle.loads(data)  # noqa: S301 - as above
+        if request := known.get("request"):
+            known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
+        response: Response = kind(**known)
+    except Exception as error:
+        raise DamagedRowError(f"the response of an item that waits is damaged: {error}") from error
+    return response
+
+
+def _is_kept(name: str, value: Any) -> bool:
+    try:
+        return name != PAGE_KEY and bool(pickle.dumps(value))
+    except Exception:  # a connection, a browser page
+        return False

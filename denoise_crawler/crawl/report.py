@@ -210,6 +210,11 @@ class CrawlReport:
         return "; ".join(parts)
 
 
+def class_path(kind: type) -> str:
+    """Return the name of a class with its module."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
 class LowConfidenceItem(DropItem):
     """The text of the item's page is less sure than DENOISE_MIN_CONFIDENCE, and such items are to be dropped."""
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.core import downloader
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.http import Response
@@ -190,11 +190,3 @@ def require_scrapy(part: str, least: tuple[int, int] = SPIDERS_SINCE) -> None:
             f"{part} needs Scrapy {version} or newer, and this is {scrapy.__version__}: "
             f"pip install 'scrapy>={version}', or crawl without {part}"
         )
-
-
-def ignores_start_requests(spider: type[Spider]) -> bool:
-    """Return True if ``spider`` starts by ``start_requests`` and this Scrapy (2.16 or newer) never calls that."""
-    if hasattr(scrapy.Spider, "start_requests"):
-        return False
-    starts = (vars(kind).keys() & {"start", "start_requests"} for kind in spider.__mro__)
-    return next(filter(None, starts), None) == {"start_requests"}

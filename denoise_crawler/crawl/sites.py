@@ -20,7 +20,7 @@ from denoise_crawler.methods.base import Knowledge
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
-from denoise_crawler.store import SiteRun, SiteState, Store
+from denoise_crawler.store import SiteState, Store
 from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,6 @@ class Site:
 
     Attributes:
         name: Its name.
-        run: What this run saw of it.
         pages_seen: How many different pages were learned.
         is_ready: Whether the quota of pages is reached.
         is_overdue: Whether the time for the warm-up is over.
@@ -50,7 +49,6 @@ class Site:
     """
 
     name: str
-    run: SiteRun
     pages_seen: int = 0
     is_ready: bool = False
     is_overdue: bool = False
@@ -77,7 +75,6 @@ class Sites:
         self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
         self._sites: dict[str, Site] = {}
-        self._begun = time.time_ns() // 1_000_000
         self._warming: dict[str, Site] = {}  # those whose warm-up ends after a time
         self._denoiser = settings.cleaning().denoiser(self._knowledge())
         self._redesigns = Redesigns(settings.warmup_pages, settings.choice.new, settings.sites_in_memory)
@@ -94,7 +91,7 @@ class Sites:
             is_ready = is_ready or not self._denoiser.learns or quota == 0
             if not is_ready and self._settings.shared_store:  # another crawl may have learned it
                 is_ready = self._denoiser.method_for(name).pages_known >= quota
-            self._sites[name] = Site(name, SiteRun(self._begun), state.pages_seen, is_ready)
+            self._sites[name] = Site(name, state.pages_seen, is_ready)
         return self._sites[name]
 
     def all(self) -> list[Site]:
@@ -110,7 +107,7 @@ class Sites:
             return site
         source.learned = True
         try:
-            if not source.skipped:
+            if not source.page.skipped:
                 self._learn(source, site)
         except Exception as error:  # the page can still be judged
             self._note_page(site, is_new=False)
@@ -119,7 +116,6 @@ class Sites:
 
     def _learn(self, source: SourcePage, site: Site) -> None:
         page, is_new = source.page, False
-        site.run.pages += 1
         if self._denoiser.learns:
             with self._report.timed("learn"):
                 method = self._denoiser.method_for(site.name)
@@ -128,7 +124,6 @@ class Sites:
                 else:
                     is_new = not method.knows(page) and page.key not in site.keys
                     self._denoiser.observe(method, page)
-                site.run.template = method.template_lines or site.run.template
         self._note_page(site, is_new=is_new)
         if (most := self._settings.sample_pages) and not site.is_sampled:
             site.is_sampled = not self._store.safely(
@@ -138,10 +133,7 @@ class Sites:
             self._count_new(site, page)
 
     def _learn_of_ready(self, source: SourcePage, site: Site, method: Method) -> None:
-        novelty = method.novelty(source.page)
-        site.run.compared += 1
-        site.run.novelty += round(1_000 * novelty)
-        if novelty <= MAX_NOVELTY or not self._settings.warmup_pages:
+        if method.novelty(source.page) <= MAX_NOVELTY or not self._settings.warmup_pages:
             self._redesigns.count_known(site.name)
             self._denoiser.observe(method, source.page)
         elif self._redesigns.learn(source.page):
@@ -168,7 +160,6 @@ class Sites:
             logger.info("%s: %d of %d pages until it is known", printable(site.name), site.pages_seen, quota)
 
     def _report_redesign(self, site: Site) -> None:
-        site.run.layouts += 1
         self._report.count("drifts")
         logger.warning(
             "%s has pages unlike those it was known by: it was redesigned. %d of them match each other, and by "
@@ -218,7 +209,7 @@ class Sites:
         if source.cleaned is not None or source.failed:
             return
         try:
-            if source.skipped:
+            if source.page.skipped:
                 return
             site = self.of(source.page.site)
             method = self._redesigns.method_for(site.name) if source.is_strange else None
@@ -226,8 +217,6 @@ class Sites:
                 judgement = self._denoiser.judge(source.page, method=method)
             with self._report.timed("write"):
                 source.cleaned = self._denoiser.write(source.page, judgement, warm=site.is_ready)
-            site.run.visible += source.cleaned.visible
-            site.run.kept += source.cleaned.kept
             self._report.page_cleaned(source.cleaned, self._settings.writing, self._settings.choice.name)
         except Exception as error:  # its items leave without a text
             source.failed = True
@@ -263,8 +252,6 @@ class Sites:
             for site in self._sites.values():
                 if site.pages_seen:
                     self._save_state(site)
-                if site.run.pages and self._denoiser.learns:
-                    self._store.safely(None, Store.save_run, site.name, self._key, site.run)
 
     def _save_state(self, site: Site) -> None:
         state = SiteState(site.pages_seen, site.is_ready)

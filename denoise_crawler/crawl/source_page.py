@@ -12,7 +12,6 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
 from denoise_crawler.crawl.item_fields import ItemWriter
-from denoise_crawler.crawl.pickled import PAGE_KEY, response_as_bytes, response_from_bytes
 from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaned
@@ -20,11 +19,12 @@ from denoise_crawler.errors import GivenPageError
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.parsing import has_endless_tag, is_utf8, parse
 from denoise_crawler.page.text import printable
-from denoise_crawler.store.rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.store import ParkedPage, ParkedResponse
 
 # --- the page: the body of the response, or what the spider named instead
 
 OPT_OUT_KEY = "denoise"
+PAGE_KEY = "denoise_page"  # in the meta of a response: the page that the spider names instead of the body
 
 
 def is_opted_out(response: Response) -> bool:
@@ -99,29 +99,19 @@ def _selector_root(response: HtmlResponse) -> Any:
 # --- the page with its response, learned and judged once
 
 
+@dataclass(slots=True, eq=False)
 class Origin:
     """The response that items came in.
 
     Attributes:
         key: Identifies its request, also in later runs.
         response: The response, None where only the page is known.
+        parked: The response as the store keeps it, None before an item waits.
     """
 
-    def __init__(self, key: bytes, response: Response | None = None) -> None:
-        self.key, self.response = key, response
-        self._stored: dict[bool, ParkedResponse] = {}
-
-    def to_parked(self, body: str | None) -> ParkedResponse | None:
-        """Return the response as the store keeps it, None where there is none.
-
-        If the page is the body, ``body`` is its text: the store keeps it with the page, so it is left out here.
-        """
-        if self.response is None:
-            return None
-        whole = body is None
-        if whole not in self._stored:
-            self._stored[whole] = ParkedResponse(response_as_bytes(self.response, body))
-        return self._stored[whole]
+    key: bytes
+    response: Response | None = None
+    parked: ParkedResponse | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -132,31 +122,25 @@ class SourcePage:
         page: The page; an empty one where the items have none, as those of a JSON response.
         origin: The response it came in.
         has_page: Whether there is a page.
-        is_body: Whether the page is the body of that response.
         html: The HTML that the items carry, None where they carry none.
         learned: Whether the page was learned.
         is_strange: Whether it has hardly a text where known pages of its site have text.
         failed: Whether the page could not be cleaned. It is not tried again; its items go on without its text.
         error: What was raised when the page first failed, in one line; None if it did not. It was reported.
         cleaned: The cleaned page, None until an item needs it.
+        parked: The page as the store keeps it, None before an item waits.
     """
 
     page: Page
     origin: Origin
     has_page: bool = True
-    is_body: bool = False
     html: str | bytes | None = None
     learned: bool = False
     is_strange: bool = False
     failed: bool = False
     error: str | None = None
     cleaned: Cleaned | None = None
-    _parked: ParkedPage | None = None
-
-    @property
-    def skipped(self) -> str | None:
-        """Why the page has nothing to read, None if it has something."""
-        return self.page.skipped
+    parked: ParkedPage | None = None
 
     @property
     def response(self) -> Response | None:
@@ -165,14 +149,6 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
-
-    def to_parked(self) -> ParkedPage:
-        """Return the page as the store keeps it."""
-        if self._parked is None:
-            page, html = self.page, self.page.markup
-            response = self.origin.to_parked(html if self.is_body else None)
-            self._parked = ParkedPage(page.site, page.url, html, self.origin.key, response)
-        return self._parked
 
 
 def without_page(url: str, site: str, origin: Origin) -> SourcePage:
@@ -187,16 +163,6 @@ def response_origin(response: Response, crawler: Crawler) -> Origin:
     fingerprinter = crawler.request_fingerprinter
     assert fingerprinter is not None  # noqa: S101 - a crawl that has responses has one
     return Origin(bytes(fingerprinter.fingerprint(response.request)), response)
-
-
-def source_of_parked(parked: ParkedPage) -> SourcePage:
-    """Return the page of items that waited, learned, with its response rebuilt from the store."""
-    response = None
-    if parked.response is not None:
-        response = response_from_bytes(parked.response.data, parked.html)
-    page = Page.parse(parked.url, parked.html, site=parked.site)
-    origin = Origin(parked.origin, response)
-    return SourcePage(page, origin, has_page=bool(parked.html), learned=True, _parked=parked)
 
 
 def _synthetic_response(page: Page) -> Response | None:
@@ -255,5 +221,5 @@ class ResponsePages:
                 site = self._site_of(response.url)
                 self._body_page = without_page(response.url, site, self._origin)
             else:
-                self._body_page = SourcePage(page, self._origin, is_body=given is None)
+                self._body_page = SourcePage(page, self._origin)
         return self._body_page

@@ -85,11 +85,6 @@ class Method(ABC):
         return None if self.sample is None else self.sample.limit
 
     @property
-    def template_lines(self) -> int | None:
-        """The number of lines that come back on pages of the site; None from a method that counts none."""
-        return None
-
-    @property
     def store_key(self) -> str:
         """The name under which knowledge is stored: equal for instances that can be merged."""
         return self.name

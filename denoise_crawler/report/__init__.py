@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from denoise_crawler.errors import FeedError
-from denoise_crawler.report.charts import feed_chart
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.report_writer import Bounds, Plan, write_report
 
-__all__ = ["Bounds", "FeedError", "Plan", "RunFigures", "feed_chart", "write_report"]
+__all__ = ["Bounds", "Plan", "RunFigures", "write_report"]

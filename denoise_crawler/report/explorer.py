@@ -1,13 +1,12 @@
-"""The style tree of a site: where it comes from, its nodes as data, and these as a page or for Graphviz."""
+"""The style tree of a site: where it comes from, its nodes as data, and these as a page."""
 
 from __future__ import annotations
 
-import json
 import pickle
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
 from typing import Any, NamedTuple
@@ -15,11 +14,9 @@ from typing import Any, NamedTuple
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.methods.style_tree.page_nodes import Labels
-from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode, TreeOptions, node_importance
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
-from denoise_crawler.report.figures import RunFigures
-from denoise_crawler.report.rendering import render_page
 from denoise_crawler.store import Store
 
 MAX_NODES = 4_000
@@ -29,15 +26,11 @@ _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node
 _MAX_PLACES = 50
 _MAX_NAMES = 12
 FORMULA = "CompImp(E) = (1 − γˡ)·NodeImp(E) + γˡ·Σ p·CompImp(S), and CompImp(S) is the mean over its children"
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-# Those of painted pages, see ``PAINT``.
-_KEPT_COLOURS = 'fillcolor="#ffffff", color="#6f96d8", fontcolor="#10203a"'
-_NOISE_COLOURS = 'fillcolor="#f4f4f4", color="#dfe1e4", fontcolor="#6b7077"'
 
 
 @dataclass(slots=True)
 class SiteSample:
-    """Compressed pages of one site, for its style tree and its learning curve."""
+    """Compressed pages of one site, for its style tree."""
 
     packed: list[bytes] = field(default_factory=list)
     size: int = 0
@@ -137,116 +130,6 @@ def tree_data(
     for number, page in enumerate(pages, 1):
         explored.add_page(number, page)
     return explored.data
-
-
-def tree_html(
-    data: TreeData,
-    site: str,
-    run: RunFigures,
-    pages: Sequence[Mapping[str, str | None]],
-    note: str,
-    *,
-    home: str = "",
-) -> str:
-    """Return a page on which the tree of a site can be unfolded and searched.
-
-    Args:
-        data: The nodes.
-        site: The name of the site.
-        run: What the page says of itself; the method that judged the pages beside the tree.
-        pages: The title, and if it has one the file, of each page whose texts are shown.
-        note: Where the tree comes from.
-        home: The address of the report's start page; empty if the page stands alone.
-    """
-    values: dict[str, Any] = {
-        "site": site,
-        "data": data,
-        "run": run,
-        "pages": list(pages),
-        "note": note,
-        "home": home,
-    }
-    return render_page("tree.html", scripts=["tree.js"], **values)
-
-
-def tree_dot(data: TreeData) -> str:
-    """Return the tree in Graphviz's dot language, in the colours of painted pages, child sequences dashed."""
-    head = f"{FORMULA}\nkept: itself or a node below it has {data.threshold:g}"
-    if data.left_out:
-        head += f"; of fewer pages, and not drawn: {counted(data.left_out, 'node')}"
-    lines = [
-        f"digraph style_tree {{ label={json.dumps(head, ensure_ascii=False)}; labelloc=t; fontname=Helvetica;",
-        "rankdir=LR; node [shape=box, fontname=Helvetica, fontsize=10, style=filled];",
-    ]
-    for row, parent in enumerate(data.parents):
-        numbers = f"CompImp {data.importance[row]:.2f} · {counted(data.counts[row], 'page')}"
-        label = json.dumps(f"{data.labels[data.names[row]]}\n{numbers}", ensure_ascii=False)
-        colours = _KEPT_COLOURS if data.peaks[row] >= data.threshold else _NOISE_COLOURS
-        style = ', style="filled,dashed"' if data.styles[row] else ""
-        lines.append(f"n{row} [label={label}, {colours}{style}];")
-        lines += [f"n{parent} -> n{row};"] if parent >= 0 else []
-    return "\n".join([*lines, "}", ""])
-
-
-# --- a few pages, and the style tree that they become
-
-
-class DrawnNode(NamedTuple):
-    """A node of a drawn tree, in document order.
-
-    Attributes:
-        row: Its row in the columns of the tree.
-        calculation: How its CompImp comes about; empty for a leaf and for a style node.
-        is_leaf: Whether nothing hangs below it.
-        closes: How many nodes end with this leaf.
-    """
-
-    row: int
-    calculation: str
-    is_leaf: bool
-    closes: int
-
-
-def pages_html(pages: Sequence[Page], method: SiteStyleTree, run: RunFigures, *, max_nodes: int) -> str:
-    """Return a drawing of the tree of each page beside the style tree of all of them, with CompImp in numbers."""
-    trees = list[tuple[str, TreeData, list[DrawnNode]]]()
-    names = [page.title or page.url for page in pages]
-    for name, some in [*zip(names, ([page] for page in pages), strict=True), ("The style tree of both", pages)]:
-        tree = SiteStyleTree(**asdict(method.options))
-        for page in some:
-            tree.observe(page)
-        explored = _Explorer(tree, method.threshold, max_nodes)
-        for number, page in enumerate(some, 1):
-            explored.add_page(number, page)
-        trees.append((name, explored.data, _drawn(explored)))
-    return render_page("pages.html", trees=trees, formula=FORMULA, run=run, threshold=method.threshold)
-
-
-def _drawn(explored: _Explorer) -> list[DrawnNode]:
-    elements = {row: element for element, row in explored.rows.items()}
-    below: list[list[int]] = [[] for _ in explored.data.parents]
-    for row, parent in enumerate(explored.data.parents[1:], 1):
-        below[parent].append(row)
-    nodes, waiting = list[DrawnNode](), [(0, 0)]
-    while waiting:
-        row, closes = waiting.pop()  # closes: of the nodes around it
-        calculation = _calculation(elements[row], explored.tree.options) if row in elements else ""
-        nodes.append(DrawnNode(row, calculation, not below[row], closes))
-        last = below[row][-1:]
-        waiting += [(child, closes + 1 if [child] == last else 0) for child in reversed(below[row])]
-    return nodes
-
-
-def _calculation(element: ElementNode, options: TreeOptions) -> str:
-    """Return how the CompImp of an element comes about, by the formulas of the paper."""
-    styles = sorted(element.styles.values(), key=lambda style: -style.pages)
-    counts = [style.pages for style in styles]
-    if len(counts) < 2:
-        return f"{options.gamma:g}·{styles[0].importance:.2f}" if element.style_nodes else ""
-    own = node_importance(counts, element.pages, options.single_page)
-    damping = f"{options.gamma:g}{str(len(counts)).translate(_RAISED)}"
-    below = " + ".join(f"{style.pages}/{sum(counts)}·{style.importance:.2f}" for style in styles)
-    return f"(1 − {damping})·{own:.2f} + {damping}·({below})"
 
 
 class _Waiting(NamedTuple):

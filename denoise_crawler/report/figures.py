@@ -1,18 +1,14 @@
-"""The figures of a report: of a page, a site, a run; what is worth a look; learning curves and charts."""
+"""The figures of a report: of a page, a site, a run; what is worth a look."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from statistics import fmean, median
 
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import Judgement, MethodChoice
-from denoise_crawler.output.clean_text import count_characters, noise_ratio
-from denoise_crawler.page import Page
+from denoise_crawler.output.clean_text import noise_ratio
 from denoise_crawler.page.text import counted
-from denoise_crawler.report.rendering import number
 
 
 @dataclass(slots=True)
@@ -69,10 +65,7 @@ class SiteFigures:
     skipped: Counter[str] = field(default_factory=Counter)
     sizes: Sizes = field(default_factory=Sizes)
     shown: list[PageFigures] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
-    share_titles: list[str] = field(default_factory=list)
     sure: list[float] = field(default_factory=list)
-    curve: LearningCurve | None = None
     tree_nodes: int = 0
     tree_note: str = ""
     pages_known: int = 0
@@ -199,108 +192,3 @@ def _repeated(site: SiteFigures, pages: list[PageFigures]) -> Iterator[Finding]:
             most = max(on[line] for line in lines)
             why = f"{counted(len(lines), 'line')} of its text also on other pages, one on {most} of {len(pages)}"
             yield Finding(site, page, "repeated", why, min(1.0, 0.2 + len(lines) / max(1, len(page.lines))))
-
-
-JUDGED_PAGES = 5
-_STEPS = (0, 1, 2, 3, 5, 10, 20, 50, 100)
-
-
-@dataclass(slots=True)
-class LearningCurve:
-    """The verdicts on the same few pages after each number of other ``pages`` was learned.
-
-    ``removed`` is the mean share of visible characters removed from the ``judged`` pages, ``settled`` the share of
-    their visible characters with the verdict of the last step (0-1).
-    """
-
-    judged: int
-    pages: list[int] = field(default_factory=list)
-    removed: list[float] = field(default_factory=list)
-    settled: list[float] = field(default_factory=list)
-
-
-def learning_curve(
-    pages: Sequence[tuple[str, str | bytes]], choice: MethodChoice, site: str
-) -> LearningCurve | None:
-    """Learn pages (url, html) of one site in order and judge the last few of them at each step.
-
-    Returns None if the method does not learn or fewer than four pages are readable.
-    """
-    learner = Denoiser(choice)
-    readable = [page for page in (Page.parse(url, html, site=site) for url, html in pages) if not page.skipped]
-    if not learner.learns or len(readable) < 4:
-        return None
-    judged = readable[-min(JUDGED_PAGES, len(readable) // 2) :]
-    learned = readable[: -len(judged)]
-    steps = sorted({*(step for step in _STEPS if step < len(learned)), len(learned)})
-    verdicts = _judge_at_steps(learner, learned, judged, steps)
-    curve = LearningCurve(len(judged), steps)
-    for of_step in verdicts:
-        sizes = [count_characters(page, verdict.noise) for page, verdict in zip(judged, of_step, strict=True)]
-        curve.removed.append(fmean(noise_ratio(visible, kept) for visible, kept in sizes))
-        curve.settled.append(_agreement(judged, of_step, verdicts[-1]))
-    return curve
-
-
-def _judge_at_steps(
-    learner: Denoiser, learned: list[Page], judged: list[Page], steps: list[int]
-) -> list[list[Judgement]]:
-    judgements, done = [], 0
-    for step in steps:
-        for page in learned[done:step]:
-            learner.learn(page)
-        done = step
-        judgements.append([learner.judge(page) for page in judged])
-    return judgements
-
-
-def _agreement(pages: list[Page], some: list[Judgement], last: list[Judgement]) -> float:
-    """Return the share of characters on which two judgements agree."""
-    alike = everything = 0
-    for page, one, other in zip(pages, some, last, strict=True):
-        for characters, mine, final in zip(page.characters, one.noise, other.noise, strict=True):
-            everything += characters
-            alike += characters * (mine == final)
-    return alike / everything if everything else 1.0
-
-
-MAX_CHARTED_PAGES = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A table with a title. Each row has a name and its shares (0-1; None where a share is not known)."""
-
-    title: str
-    heads: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[float | None]]]
-    note: str = ""
-
-
-def learning_chart(site: SiteFigures) -> Chart | None:
-    """Return the learning curve of a site as a chart; None if it has no curve."""
-    if (curve := site.curve) is None:
-        return None
-    shares = zip(curve.pages, curve.removed, curve.settled, strict=True)
-    return Chart(
-        "Learning curve",
-        ("pages learned", "removed", "verdict as in the end"),
-        [(number(pages), (removed, settled)) for pages, removed, settled in shares],
-        f"The same {curve.judged} pages, judged after so many other pages of the site were learned. There is no "
-        "gold text here: the curve shows how soon verdicts settle, not whether they are right.",
-    )
-
-
-def page_chart(site: SiteFigures) -> Chart | None:
-    """Return the chart of a site's pages, several pages a row where there are many; None for one page."""
-    shares = site.shares
-    if len(shares) < 2:
-        return None
-    each = -(-len(shares) // MAX_CHARTED_PAGES)
-    rows = []
-    for start in range(0, len(shares), each):
-        some = shares[start : start + each]
-        name = f"{start + 1} {site.share_titles[start]}" if each == 1 else f"{start + 1}–{start + len(some)}"
-        rows.append((name, (fmean(some),)))
-    note = "" if each == 1 else f"Each row is the mean of {each} pages."
-    return Chart("Noise removed, page by page", ("page", "removed"), rows, note)

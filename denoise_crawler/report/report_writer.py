@@ -18,18 +18,13 @@ from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
-from denoise_crawler.report.charts import over_time
-from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data, tree_html
+from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data
 from denoise_crawler.report.figures import (
-    Chart,
     PageFigures,
     RunFigures,
     SiteFigures,
     Sizes,
     findings,
-    learning_chart,
-    learning_curve,
-    page_chart,
 )
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store
@@ -157,11 +152,7 @@ class SiteWriter:
         """Write the tree and the page of a site; return its figures, with those of its knowledge."""
         site.pages_known = self._known(site.name) or 0
         self._write_tree(site, sample)
-        if sample is not None and not (self._store and site.known_by):
-            site.curve = learning_curve(list(sample.pages()), self._frame.choice, site.name)
-        runs = self._store.history(site.name, self._frame.choice.key) if self._store else []
-        charts = [over_time(runs), learning_chart(site), page_chart(site)]
-        self._write(f"{site.folder}/index.html", "site.html", site=site, charts=charts)
+        self._write(f"{site.folder}/index.html", "site.html", site=site)
         return site
 
     def _known(self, site: str) -> int | None:
@@ -182,11 +173,11 @@ class SiteWriter:
         sampled = {url: html for url, html in sample.pages() if url in files}
         pages = [Page.parse(url, html, site=site.name) for url, html in sampled.items()]
         data = tree_data(tree, pages, threshold=tree.threshold, max_nodes=self._frame.nodes)
-        shown = [files[page.url] for page in pages]
-        links = [{"title": page.title or page.url, "file": page.file} for page in shown]
+        parsed = [files[page.url] for page in pages]
+        links = [{"title": page.title or page.url, "file": page.file} for page in parsed]
         site.tree_nodes = len(data.parents)
-        html = tree_html(data, site.title, self._frame.run, links, note, home="../index.html")
-        write_below(self._frame.folder, f"{site.folder}/tree.html", html)
+        shown = {"site": site.title, "data": data, "pages": links, "note": note}
+        self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **shown)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
         html = render_page(template, run=self._frame.run, remote=self._frame.remote, **values)
@@ -209,8 +200,7 @@ def _measure(figures: PageFigures, cleaned: Cleaned) -> None:
 # --- the report of all sites
 
 _UNSAFE = re.compile(r"[^a-z0-9.-]+")
-_MAX_CHARTED_SHARES = 2_000
-_MAX_ROW_CHARACTERS = 60
+_MAX_CONFIDENCES = 2_000  # of a site
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +221,6 @@ class Plan:
         choice: The method.
         bounds: How much the report shows.
         store: A store whose knowledge judges the sites that it knows. Other sites are learned from their pages.
-        feed: The chart of a feed.
         remote: Whether painted pages may fetch their pictures and style sheets.
         workers: The number of processes. The report is the same for every number.
     """
@@ -240,7 +229,6 @@ class Plan:
     choice: MethodChoice
     bounds: Bounds = Bounds()
     store: Store | None = None
-    feed: Chart | None = None
     remote: bool = False
     workers: int = 1
 
@@ -281,7 +269,7 @@ class _Report:
             self.sites |= {site.name: site for site in run_in_order(tasks, workers)}
         self.run.sites = sorted(self.sites.values(), key=lambda site: (-site.doubt, -site.pages))
         self.run.worth_a_look = findings(self.run.sites)
-        start = render_page("index.html", run=self.run, remote=plan.remote, charts=[plan.feed])
+        start = render_page("index.html", run=self.run, remote=plan.remote)
         write_below(self.folder, "index.html", start)
 
     def _site(self, name: str, gathered: SampledSites) -> SiteFigures:
@@ -321,11 +309,7 @@ def _count(site: SiteFigures, figures: PageFigures) -> None:
     site.failed += figures.error is not None
     if figures.skipped:
         site.skipped[figures.skipped] += 1
-    share = figures.sizes.noise_share
-    if share is not None and len(site.shares) < _MAX_CHARTED_SHARES:
-        site.shares.append(share)
-        site.share_titles.append(figures.title[:_MAX_ROW_CHARACTERS] or figures.url[:_MAX_ROW_CHARACTERS])
-    if figures.confidence is not None and len(site.sure) < _MAX_CHARTED_SHARES:
+    if figures.confidence is not None and len(site.sure) < _MAX_CONFIDENCES:
         site.sure.append(figures.confidence)
     if figures.file:
         site.shown.append(figures)

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -279,11 +277,9 @@ def read_rules_file(path: Path) -> str:
         OSError: It cannot be read, is larger than MAX_FILE_BYTES, or is a pipe or a device, which may never end.
         UnicodeDecodeError: It is not UTF-8.
     """
-    # without O_NONBLOCK, opening a pipe waits for its writer
-    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(number, "rb") as file:
-        if not stat.S_ISREG(os.fstat(number).st_mode):
-            raise OSError("it is no file but a pipe or a device")
+    if path.exists() and not path.is_file():
+        raise OSError("it is no file but a pipe or a device")
+    with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise OSError(f"it is larger than {MAX_FILE_BYTES:,} bytes")

@@ -1,4 +1,4 @@
-"""Learns and cleans archives with Apache Spark, as a crawl does, on many machines."""
+"""Cleans archives with Apache Spark, as a batch does, on many machines."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from denoise_crawler.errors import needs
 
 if TYPE_CHECKING:
     from denoise_crawler.spark.archive import read_archive
-    from denoise_crawler.spark.cleaning import clean, learn
+    from denoise_crawler.spark.cleaning import clean
 
-__all__ = ["Limits", "clean", "learn", "read_archive"]
+__all__ = ["Limits", "clean", "read_archive"]
 
-_MODULES = {"clean": "cleaning", "learn": "cleaning", "read_archive": "archive"}
+_MODULES = {"clean": "cleaning", "read_archive": "archive"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Learn and clean an archive with Apache Spark: run by spark-submit, or by Python on one machine."""
+"""Clean an archive with Apache Spark: run by spark-submit, or by Python on one machine."""
 
 from __future__ import annotations
 
@@ -21,23 +21,21 @@ try:
         from pyspark.errors import PySparkException
         from pyspark.sql import DataFrame, SparkSession
         from pyspark.sql.functions import col, count, count_if
-        from pyspark.sql.functions import sum as total
 
         from denoise_crawler.spark.archive import BY_SPARK, read_archive
-        from denoise_crawler.spark.cleaning import clean, learn
+        from denoise_crawler.spark.cleaning import clean
 except MissingExtraError as error:
     sys.exit(f"denoise_crawler.spark: {error}")
 
 _EPILOG = """
-  clean   learns each site from its pages and writes the clean pages to -o
-  learn   writes what is known of each site to -o, as Parquet, for `scrapy denoise merge`
+Each site is learned from its pages; the clean pages go to -o.
 
 Repeat a job that broke off with --overwrite. Exit codes: 0 done, 1 the work could not be done, 2 wrong usage.
 
 On a cluster every machine needs this package (a packed virtual environment given with --archives, say):
-  spark-submit --master URL PATH/denoise_crawler/spark/__main__.py clean s3://bucket/crawl/*.warc.gz -o s3://bucket/clean
+  spark-submit --master URL PATH/denoise_crawler/spark/__main__.py s3://bucket/crawl/*.warc.gz -o s3://bucket/clean
 On this machine alone:
-  python -m denoise_crawler.spark clean crawl.warc.gz -o clean
+  python -m denoise_crawler.spark crawl.warc.gz -o clean
 """
 
 
@@ -63,10 +61,6 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
     pages = read_archive(spark, arguments.paths, arguments.input_format, **fields)
     limits = Limits(arguments.seconds, arguments.memory << 20)
     mode = "overwrite" if arguments.overwrite else "errorifexists"
-    if arguments.work == "learn":
-        learn(pages, arguments.method, limits=limits).write.mode(mode).parquet(arguments.output)
-        _report_knowledge(spark.read.parquet(arguments.output))
-        return 0
     cleaned = clean(
         pages,
         arguments.method,
@@ -84,14 +78,6 @@ def _run(spark: SparkSession, arguments: Namespace) -> int:
         written = spark.read.schema(cleaned.schema).json(arguments.output)
     _report_pages(written)
     return 0
-
-
-def _report_knowledge(sites: DataFrame) -> None:
-    sums = sites.agg(count("*"), total("pages"), count_if(col("knowledge").isNotNull()), total("failed")).first()
-    number, pages, known, failed = (value or 0 for value in sums or (0, 0, 0, 0))
-    print(f"learned: {pages:,} pages of {number:,} sites; {known:,} are known; {failed:,} pages failed")
-    for row in sites.where(col("failed") > 0).select("failures").limit(3).collect():
-        print(f"  {printable(row.failures[0])}")
 
 
 def _report_pages(pages: DataFrame) -> None:
@@ -132,7 +118,6 @@ def _parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("work", choices=("clean", "learn"), help="what is done, see below")
     add("paths", nargs="+", metavar="PATH", help="files, folders and patterns; local, or of a file system")
     add("-o", "--output", metavar="FOLDER", required=True, help="where the result goes")
     add("--overwrite", action="store_true", help="replace what is in this folder")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from denoise_crawler.errors import DamagedStoreError, StoreError
 from denoise_crawler.store.file import VERSION, is_store
 from denoise_crawler.store.recovery import open_store
-from denoise_crawler.store.rows import SiteRun, SiteState, StoredSite
+from denoise_crawler.store.sites import SiteState, StoredSite
 from denoise_crawler.store.store import Store
 
 __all__ = [
     "VERSION",
     "DamagedStoreError",
-    "SiteRun",
     "SiteState",
     "Store",
     "StoreError",

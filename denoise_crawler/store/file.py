@@ -36,13 +36,7 @@ CREATE TABLE parked (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, inherited INTEGER NOT NULL DEFAULT 0,
     released INTEGER NOT NULL DEFAULT 0, page INTEGER NOT NULL, item BLOB NOT NULL
 );
-CREATE INDEX parked_page ON parked (page);
-CREATE TABLE history (
-    site TEXT NOT NULL, method TEXT NOT NULL, begun INTEGER NOT NULL, run TEXT NOT NULL, pages INTEGER NOT NULL,
-    visible INTEGER NOT NULL, kept INTEGER NOT NULL, compared INTEGER NOT NULL, novelty INTEGER NOT NULL,
-    layouts INTEGER NOT NULL, template INTEGER NOT NULL,
-    PRIMARY KEY (site, method, begun, run)
-) WITHOUT ROWID
+CREATE INDEX parked_page ON parked (page)
 """
 
 

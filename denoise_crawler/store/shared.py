@@ -24,7 +24,7 @@ SUFFIX = ".knowledge"
 _MAX_NAME_CHARACTERS = 100  # of a site's name in its folder's
 _MAX_TRIES = 20  # to read files that others merge at the same time
 _MAX_FILE_BYTES = MAX_BYTES + 1_000_000  # knowledge, site and method
-_MAX_SITE_BYTES = 4 * _MAX_FILE_BYTES  # of files that are read at a time
+_MAX_FILES = 4  # of a site that are read at a time; the rest is read once these are merged
 
 
 class _Record(msgspec.Struct, array_like=True):
@@ -133,18 +133,17 @@ class SharedStore:
         logger.warning("%s is damaged and skipped: %s", printable(name), printable(why))
 
     def _names(self, folder: str) -> list[str]:
-        """Return the files to read, within the limits of size."""
-        names, room = list[str](), _MAX_SITE_BYTES
+        """Return the files to read."""
+        names = list[str]()
         for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
             if not name.endswith(SUFFIX) or name in self._skipped:
                 continue
             if entry["type"] != "file" or size > _MAX_FILE_BYTES:
                 self._skip(name, "it is no file, or too large")
-            elif size <= room:  # the rest is read once these are merged
+            else:
                 names.append(name)
-                room -= size
-        return names
+        return names[:_MAX_FILES]
 
     def _folders(self, folder: str) -> list[str]:
         return sorted(str(entry["name"]) for entry in self._entries(folder) if entry["type"] == "directory")

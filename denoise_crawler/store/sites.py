@@ -1,25 +1,45 @@
-"""What a store holds of sites: progress and knowledge by method, the figures of each run, sample pages."""
+"""What a store holds of sites: progress and knowledge by method, sample pages."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import astuple
+from dataclasses import dataclass, field
 
 from denoise_crawler.methods.stored_bytes import deflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import transaction
-from denoise_crawler.store.rows import SiteRun, SiteState, StoredSite
 
-MAX_RUNS = 300  # whose figures are kept of a site and method, the last ones
+
+@dataclass(frozen=True, slots=True)
+class SiteState:
+    """The progress of a site: pages seen so far, and whether its warm-up is over."""
+
+    pages_seen: int = 0
+    ready: bool = False
+
+
+@dataclass(slots=True)
+class StoredSite:
+    """A site by all methods.
+
+    Attributes:
+        states: Its progress, by the store key of the method.
+        known_by: The store keys of the methods that know it.
+        waiting: How many of its items wait, of all runs.
+    """
+
+    states: dict[str, SiteState] = field(default_factory=dict)
+    known_by: list[str] = field(default_factory=list)
+    waiting: int = 0
+
+
+# --- rows
+
 SAMPLE = b"sample"  # the origin of a sample page; those of other pages are fingerprints of 20 bytes
 MAX_SAMPLE_CHARACTERS = 1_000_000
 _SAMPLE_LEVEL = 6  # of zlib
-_OLD_RUNS = (
-    "DELETE FROM history WHERE site = ?1 AND method = ?2 AND begun < "
-    "(SELECT begun FROM history WHERE site = ?1 AND method = ?2 ORDER BY begun DESC LIMIT 1 OFFSET ?3)"
-)
 
 
 class SiteTables:
@@ -85,23 +105,6 @@ class SiteTables:
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
                 (site, method, merged),
             )
-
-    def save_run(self, site: str, method: str, figures: SiteRun) -> None:
-        """Keep the figures of a run for a site: of this run, unless ``figures`` names another."""
-        site = without_lone_surrogates(site)
-        begun, run, *others = astuple(figures)
-        with transaction(self._db) as db:
-            values = (site, method, begun, run or self.run, *others)
-            db.execute("INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-            db.execute(_OLD_RUNS, (site, method, MAX_RUNS - 1))
-
-    def history(self, site: str, method: str) -> list[SiteRun]:
-        """Return the figures of each run for a site, in the order of time."""
-        query = (
-            "SELECT begun, run, pages, visible, kept, compared, novelty, layouts, template FROM history "
-            "WHERE site = ? AND method = ? ORDER BY begun, run"
-        )
-        return [SiteRun(*row) for row in self._db.execute(query, (without_lone_surrogates(site), method))]
 
     def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
         """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""

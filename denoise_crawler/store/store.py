@@ -8,13 +8,14 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from denoise_crawler.errors import DamagedRowError
-from denoise_crawler.methods.stored_bytes import deflate, inflate
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store
-from denoise_crawler.store.rows import Parked, ParkedPage, ParkedResponse, WaitingPage
 from denoise_crawler.store.runs import RunFiles
 from denoise_crawler.store.sites import SAMPLE, SiteTables
 
@@ -22,6 +23,54 @@ logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ROWS_AT_ONCE = 10_000
+
+
+@dataclass(slots=True, eq=False)
+class ParkedResponse:
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
+
+    data: bytes
+    row: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class ParkedPage:
+    """A page with waiting items; ``row`` is its row id, 0 before it is stored.
+
+    Pages with the same ``origin`` are the same page. ``response`` is None if it is unknown.
+    """
+
+    site: str
+    url: str
+    html: str
+    origin: bytes
+    response: ParkedResponse | None = None
+    row: int = 0
+
+    def is_storable(self) -> bool:
+        """Return True if the HTML and the response are small enough to be read back, as those in a store are."""
+        if self.row:
+            return True
+        others = len(self.response.data) if self.response is not None else 0
+        return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
+
+
+class Parked(NamedTuple):
+    """A waiting item as bytes; ``id`` is its row id, ``page`` that of its page (see :meth:`Store.page`)."""
+
+    id: int
+    site: str
+    page: int
+    item: bytes
+    inherited: int = 0
+
+
+class WaitingPage(NamedTuple):
+    """A page with waiting items: its key and its site, and the row of the first of them."""
+
+    origin: bytes
+    site: str
+    first: int
 
 
 class Store(SiteTables):
@@ -48,7 +97,7 @@ class Store(SiteTables):
         self.path = Path(path).resolve()  # SQLite keeps its other files beside the target of a link
         self.owner, self.job = owner, job
         self._runs = RunFiles(self.path)
-        self._read_only, self._has_inherited = read_only, False
+        self._read_only = read_only
         db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
         super().__init__(db, uuid.uuid4().hex)
 
@@ -221,8 +270,6 @@ class Store(SiteTables):
 
     def supersede(self, origin: bytes) -> int:
         """Delete the items that an earlier run left of a page that was fetched again; return how many."""
-        if not self._has_inherited:
-            return 0
         pages = "SELECT id FROM page WHERE origin = ?2"
         statement = f"DELETE FROM parked WHERE run = ?1 AND inherited AND NOT released AND page IN ({pages})"  # noqa: S608
         return self._db.execute(statement, (self.run, origin)).rowcount
@@ -256,7 +303,6 @@ class Store(SiteTables):
                 "UPDATE parked SET run = ?, inherited = 1, released = 0 WHERE run = ?", (self.run, run)
             )
             db.execute("DELETE FROM run WHERE name = ?", (run,))
-        self._has_inherited = self._has_inherited or adopted.rowcount > 0
         return adopted.rowcount
 
     # --- the file

@@ -17,6 +17,7 @@ from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
 from examples.demo_site.replies import Article, article_path, articles, respond
+from tests.odd_method import OddWriting
 from tests.strategies import html_pages
 
 SITES = ("one.example", "two.example", "three.example")
@@ -210,7 +211,16 @@ def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
     tally, names = Tally(), ("one", name, "two", "three")
     pages = pages_called(*names)
     found = list(
-        clean_pages(lambda: pages, method, workers=2, site=odd_site, tally=tally, limits=limits, warmup_pages=3)
+        clean_pages(
+            lambda: pages,
+            method,
+            workers=2,
+            site=odd_site,
+            writing=OddWriting(),
+            tally=tally,
+            limits=limits,
+            warmup_pages=3,
+        )
     )
     assert [result.page.url for result in found] == [url for url, _ in pages]
     assert (found[1].page.text, found[1].page.error) == ("", error)
@@ -227,7 +237,7 @@ def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
 def test_a_page_that_eats_memory_costs_itself_alone(odd_site: Callable[[str], str]) -> None:
     pages = pages_called("one", "eat", "two")
     one, eater, two = clean_pages(
-        lambda: pages, "odd_ratio", workers=2, site=odd_site, limits=Limits(memory=1 << 30)
+        lambda: pages, "odd_ratio", workers=2, site=odd_site, writing=OddWriting(), limits=Limits(memory=1 << 30)
     )
     assert eater.error is not None
     assert eater.error.startswith("MemoryError")
@@ -241,7 +251,10 @@ def test_what_a_process_that_dies_has_learned_is_learned_again(
     mark = tmp_path / "died"
     monkeypatch.setenv("ODD_MARK", str(mark))
     pages = pages_called(*map(str, range(70)), "die-once", *map(str, range(70, 80)))
-    found = [result.page for result in clean_pages(lambda: pages, "odd_learner", workers=2, site=odd_site)]
+    found = [
+        result.page
+        for result in clean_pages(lambda: pages, "odd_learner", workers=2, site=odd_site, writing=OddWriting())
+    ]
     assert mark.exists()
     assert found == list(denoise_pages(pages, method="odd_learner"))
 
@@ -249,7 +262,11 @@ def test_what_a_process_that_dies_has_learned_is_learned_again(
 @pytest.mark.fails_on_a_page
 def test_a_full_disk_ends_the_work_with_its_message(odd_site: Callable[[str], str]) -> None:
     with pytest.raises(BatchError, match="OSError: no space left on device"):
-        list(clean_pages(lambda: pages_called("one", "raise"), "odd_tree", workers=2, site=odd_site))
+        list(
+            clean_pages(
+                lambda: pages_called("one", "raise"), "odd_tree", workers=2, site=odd_site, writing=OddWriting()
+            )
+        )
 
 
 def test_pages_that_cannot_be_read_any_more_end_the_work() -> None:
@@ -291,7 +308,6 @@ def test_wrong_arguments_raise_at_once() -> None:
         ({"render": "pdf"}, "html, painted"),
         ({"short_sites": "keep"}, "clean, raw, drop"),
         ({"workers": 0}, "at least 1"),
-        ({"workers": 2, "site": lambda _: ""}, "functions that can be imported"),
     ):
         with pytest.raises(ValueError, match=said):
             clean_pages(interleaved, **wrong)

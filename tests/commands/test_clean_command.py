@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
@@ -29,7 +28,7 @@ from denoise_crawler.commands.method_choice import settings_with_method
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
-from denoise_crawler.store import SiteRun, SiteState, Store
+from denoise_crawler.store import SiteState, Store
 from examples.demo_site.replies import article_path, articles, respond
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
@@ -181,7 +180,6 @@ def test_nothing_of_an_archive_reaches_the_terminal_as_an_escape_sequence(folder
     for name, arguments in {
         "clean": ("hostile.cwt", "no-warc", "--workers", "1"),
         "explain": ("hostile.cwt",),
-        "tree": ("hostile.cwt", "-O", "tree.dot"),
         "report": ("hostile.cwt", "no-warc", "-o", "report"),
     }.items():
         for stream in ("stderr", "stdout"):
@@ -295,7 +293,6 @@ def test_a_run_that_was_killed_twice_is_resumed_as_if_it_had_not_been(folder: Pa
     cleaned, held = map(int, counts.groups())
     assert held >= 40
     assert held + cleaned == len(twice)
-    assert list((folder / "temporary").iterdir()) == []
     denoise(folder, "clean", *arguments[:4], "whole", *arguments[5:])
     if rendering == "jsonl":
         assert (folder / "out").read_bytes() == (folder / "whole").read_bytes()
@@ -303,21 +300,6 @@ def test_a_run_that_was_killed_twice_is_resumed_as_if_it_had_not_been(folder: Pa
     files = {file.name: file.read_bytes() for file in (folder / "whole" / "news.example").iterdir()}
     assert len(files) == len(twice)
     assert {file.name: file.read_bytes() for file in (folder / "out" / "news.example").iterdir()} == files
-
-
-def test_a_folder_of_a_living_process_and_one_of_another_program_stay(folder: Path) -> None:
-    temporary = folder / "temporary"
-    (temporary / "denoise-other").mkdir(parents=True)
-    (temporary / "denoise-linked.lock").symlink_to(folder / "pages.jsonl")
-    for name in ("living", "dead"):
-        (temporary / f"denoise-{name}").mkdir()
-        (temporary / f"denoise-{name}.lock").touch()
-    with FileLock(temporary / "denoise-living.lock"):
-        arguments = ("clean", "pages.jsonl", "-o", "out", "--method", "link_ratio", "--workers", "1")
-        run_program(*command(*arguments), folder=folder, TMPDIR=str(temporary))
-        left = {file.name for file in temporary.iterdir()}
-    assert left == {"denoise-other", "denoise-linked.lock", "denoise-living", "denoise-living.lock"}
-    assert (folder / "pages.jsonl").stat().st_size
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
@@ -455,13 +437,6 @@ def known(path: Path) -> dict[str, tuple[bytes, SiteState]]:
         return {site: (opened.knowledge(site, key)[0], opened.site(site, key)) for site, key in opened.known()}
 
 
-def seen(path: Path) -> list[SiteRun]:
-    """Return what each run saw of the only site in a store."""
-    with closing(Store(path, read_only=True)) as opened:
-        [(site, key)] = opened.known()
-        return opened.history(site, key)
-
-
 def crawl(project: Project, store: str, pages: list[str]) -> None:
     project.write("urls.json", json.dumps(pages))
     items = project.crawl("html", "-s", f"{STORE}={store}", feed=f"{store}.jsonl")
@@ -480,11 +455,6 @@ def test_two_crawls_of_halves_of_a_site_merged_equal_one_of_the_whole_and_warm_t
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "both.sqlite: 1 sites from 2 stores" in ran.stdout
     assert known(folder / "both.sqlite") == known(folder / "whole.sqlite")
-    assert [run.pages for run in seen(folder / "both.sqlite")] == [12, 12]
-    [whole] = seen(folder / "whole.sqlite")
-    assert (whole.pages, whole.compared) == (24, 24 - Fusion.warmup_pages)
-    assert 0 < whole.kept < whole.visible
-    assert whole.template > 5
     crawl(project, "both.sqlite", pages)
     assert "denoise/parked" not in project.stats
 
@@ -499,21 +469,6 @@ def test_stores_go_into_a_shared_folder_and_out_of_it_again(tmp_path: Path) -> N
         "a.example": (learned(range(200)), KNOWN),
         "b.example": (learned(range(3), "b.example"), SiteState(3)),
     }
-
-
-def test_trees_of_spark_make_a_store(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    from pyarrow import parquet
-
-    rows = [
-        {"site": "a.example", "method": KEY, "pages": 40, "knowledge": learned(range(40))},
-        {"site": "c.example", "method": KEY, "pages": 1, "knowledge": None},
-    ]
-    (tmp_path / "trees").mkdir()
-    (tmp_path / "trees" / "_SUCCESS").write_text("")
-    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "trees" / "part-0.parquet")
-    assert merge("trees", "-o", "out.sqlite", cwd=tmp_path).returncode == 0
-    assert known(tmp_path / "out.sqlite") == {"a.example": (learned(range(40)), KNOWN)}
 
 
 def test_what_cannot_be_merged_is_named(tmp_path: Path) -> None:

@@ -85,7 +85,6 @@ def test_the_help_of_each_subcommand_teaches_by_examples(
     ("arguments", "said"),
     [
         (["clean", "mirror", "-O", "out.jsonl", "--workers", "1"], "cleaning"),
-        (["tree", "mirror", "-O", "tree.dot"], "learning"),
         (["explain", "saved.html", "--site-pages", "mirror"], "learning"),
         (["report", "mirror", "-O", "report"], "judging"),
     ],

@@ -1,6 +1,4 @@
 import json
-import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -267,7 +265,7 @@ def test_ctrl_c_ends_in_one_line(folder: Path) -> None:
 
 def test_a_file_is_cleaned_without_scrapy_and_without_the_packages_of_extras(folder: Path) -> None:
     unwanted = (
-        *("scrapy", "twisted", "rich", "jinja2", "shtab", "publicsuffixlist", "mcp"),
+        *("scrapy", "twisted", "rich", "jinja2", "publicsuffixlist", "mcp"),
         "jieba",
     )
     program = (
@@ -296,35 +294,3 @@ def test_the_command_is_installed_under_its_name() -> None:
     told = run_program(script, "-h").stdout
     assert "usage: denoise-crawler " in told
     assert "Exit codes: 0" in " ".join(told.split())
-
-
-@pytest.mark.parametrize(
-    ("begun", "offered"),
-    [
-        (["--fo"], {"--form"}),
-        (["--form", "mark"], {"markdown"}),
-        (["sto"], {"story.html"}),
-        (["--comments", "k"], {"keep"}),
-    ],
-)
-def test_bash_completes_options_their_values_and_files(folder: Path, begun: list[str], offered: set[str]) -> None:
-    if shutil.which("bash") is None:
-        pytest.skip("bash is not installed")
-    words = shlex.join(["denoise-crawler", *begun])
-    script = f"""{piped(folder, "--completion", "bash").stdout.decode()}
-        COMP_WORDS=({words}) COMP_CWORD={len(begun)}
-        $(complete -p denoise-crawler | sed 's/.*-F \\([^ ]*\\).*/\\1/') denoise-crawler {shlex.quote(begun[-1])}
-        printf '%s\\n' "${{COMPREPLY[@]}}"
-    """
-    done = run_program("bash", "-c", script, folder=folder)
-    assert set(done.stdout.split()) == offered
-
-
-def test_the_completion_of_zsh_names_the_options(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        run(["--completion", "zsh"])
-    assert ended.value.code == 0
-    written = capsys.readouterr().out
-    assert written.startswith("#compdef denoise-crawler")
-    assert "--max-chars" in written
-    assert ":_files" in written

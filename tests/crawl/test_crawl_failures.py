@@ -56,10 +56,7 @@ BREAKS = {
 }
 
 # Where the limit of 64 MB is looked up.
-LIMITED = [
-    f"denoise_crawler.{name}"
-    for name in ("methods.stored_bytes", "store.rows", "crawl.pickled", "crawl.parked_items")
-]
+LIMITED = [f"denoise_crawler.{name}" for name in ("methods.stored_bytes", "store.store", "crawl.parked_items")]
 
 
 def broken(what: str, module: str) -> str:

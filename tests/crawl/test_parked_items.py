@@ -23,8 +23,8 @@ from pydantic import BaseModel, PrivateAttr
 from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.pickled import class_path, pack, unpack
-from denoise_crawler.crawl.report import CrawlReport
+from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.errors import UnparkableError
 
 
@@ -118,6 +118,14 @@ def test_fields_that_were_never_set_stay_unset_and_can_be_filled() -> None:
     assert dict(found) == {"url": "u"}
     found["text"] = "clean"
     assert found == ItemWithState(url="u", text="clean")
+
+
+@pytest.mark.parametrize("html", ["<p>" * 400, "港<b>" * 400, "\ud800<b>" * 400, "<p>short"])
+def test_the_html_of_its_page_comes_back_with_an_item_that_does_not_repeat_it(html: str) -> None:
+    item = {"html": html, "body": html.encode("utf-8", "surrogatepass"), "more": f"{html}."}
+    packed = pack(item, html)
+    assert unpack(packed, html) == item
+    assert (len(packed) < 2 * len(html.encode("utf-8", "replace"))) == (len(html) > 1_000 and "\ud800" not in html)
 
 
 def test_the_strings_of_lxml_come_back_with_their_text() -> None:

@@ -238,7 +238,7 @@ def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path
 def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_it() -> None:
     code = (
         "from scrapy import Item\n"
-        "from denoise_crawler.crawl.pickled import pack\n"
+        "from denoise_crawler.crawl.parked_items import pack\n"
         "class Product(Item): pass\n"
         "try: pack(Product())\n"
         "except ValueError as error: print(error)"
@@ -252,7 +252,7 @@ def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path
     (tmp_path / "script.py").write_text(
         "import multiprocessing\n"
         "from dataclasses import dataclass\n"
-        "from denoise_crawler.crawl.pickled import pack, unpack\n"
+        "from denoise_crawler.crawl.parked_items import pack, unpack\n"
         "@dataclass\n"
         "class Product:\n"
         "    url: str\n"

@@ -136,12 +136,6 @@ def test_a_polite_crawl_tells_at_its_start_how_long_it_is_silent(served: Served,
     )
 
 
-def test_a_feed_that_scrapy_cannot_write_is_named_with_what_leads_on(served: Served, tmp_path: Path) -> None:
-    crawl = guest(tmp_path, ADDON, 'FEEDS = {"pages.parquet": {"format": "parquet"}}\n')
-    crawl.run([f"{served.url}/page/1"], feed=None)
-    assert "Scrapy cannot write parquet, the format of pages.parquet in FEEDS, so there is no feed" in crawl.log
-
-
 def test_one_item_is_no_items(served: Served, tmp_path: Path) -> None:
     crawl = guest(tmp_path, ADDON)
     crawl.run([f"{served.url}/page/1"])

@@ -78,7 +78,7 @@ def judged(pages: Sequence[tuple[str, str]]) -> Iterator[Any]:
     method, read = Fusion(max_pages=len(pages) // 2 + 1), [Page.parse(url, html) for url, html in pages]
     for page in read:
         method.observe(page)
-        yield method.novelty(page), method.template_lines
+        yield method.novelty(page), method.evidence.repeated
     for page in read:
         judgement = method.judge(page)
         yield judgement.noise, judgement.scores, judgement.confidence, judgement.page_type

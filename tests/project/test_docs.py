@@ -34,7 +34,7 @@ ELSEWHERE = {
     "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
     "$ cat": "tests/project/test_shown_output.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
-    "scrapy denoise merge sites": "sites are written by Spark: tests/commands/test_clean_command.py runs it",
+    "scrapy denoise merge a.sqlite": "tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")
@@ -214,17 +214,6 @@ def test_the_settings_of_the_docs_are_those_of_the_code() -> None:
 def test_the_page_of_settings_is_written_from_their_table() -> None:
     page = runpy.run_path(str(DOCS / "write_settings.py"))["settings_page"]()
     assert page == (DOCS / "settings.md").read_text("utf-8"), "run: python docs/write_settings.py"
-
-
-@pytest.mark.parametrize("name", settings_table.SETTINGS)
-def test_a_documented_default_is_a_right_value_and_changes_nothing(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)  # outside of a project
-    default = _documented_settings()[name]
-    setting = settings_table.SETTINGS[name]
-    assert setting.read(Settings({name: default})) == setting.read(Settings())
-    assert DenoiseSettings.from_settings(Settings({name: default})) == DenoiseSettings.from_settings(Settings())
 
 
 # --- stats

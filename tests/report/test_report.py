@@ -3,7 +3,6 @@ import re
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from html import unescape
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,18 +15,17 @@ from scrapy.settings import Settings
 
 from denoise_crawler.commands import report as command
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import FeedError, StoreError
+from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
-from denoise_crawler.report import Bounds, Plan, RunFigures, feed_chart, write_report
-from denoise_crawler.report.explorer import TreeData, tree_data
-from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings, learning_curve, page_chart
-from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
+from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
+from denoise_crawler.report.explorer import TreeData
+from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings
+from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy
 from denoise_crawler.rules.selectors import find_nodes
-from denoise_crawler.store import SiteRun, SiteState, Store, is_store
-from denoise_crawler.store.rows import ParkedPage
+from denoise_crawler.store import SiteState, Store, is_store
+from denoise_crawler.store.store import ParkedPage
 from examples.demo_site.replies import article_path, articles, respond
 from tests.scrapy_process import denoise
 from tests.strategies import html_pages
@@ -170,17 +168,6 @@ def test_the_tree_says_where_a_node_stands_how_often_and_what_it_says(tmp_path: 
     assert data.peaks[node] >= data.threshold
 
 
-def test_the_learning_curve_ends_where_all_verdicts_are_those_of_the_end() -> None:
-    curve = learning_curve(demo_pages(12), MethodChoice("fusion"), SITE)
-    assert curve is not None
-    assert curve.pages == [0, 1, 2, 3, 5, 7]
-    assert curve.judged == 5
-    assert curve.settled[-1] == 1.0
-    assert all(0.0 <= share <= 1.0 for share in curve.removed + curve.settled)
-    assert learning_curve(demo_pages(3), MethodChoice("fusion"), SITE) is None
-    assert learning_curve(demo_pages(6), MethodChoice("link_ratio"), SITE) is None
-
-
 def test_sites_beyond_the_bound_are_in_the_table_alone(tmp_path: Path) -> None:
     sited = [(f"site{number}", f"https://site{number}/", "<p>Some words</p>") for number in range(4)]
     plan = Plan(lambda: iter(sited), MethodChoice("link_ratio"), Bounds(sites=2))
@@ -236,13 +223,6 @@ def test_a_long_page_is_not_worth_a_look_for_its_length_but_one_whose_noise_stay
     (finding,) = findings([site])
     assert (finding.page.url, finding.kind) == (f"{BASE}/left", "less removed")
     assert finding.why == "100 characters removed, much less than the 4,000 of its site"
-
-
-def test_the_bars_of_pages_have_their_titles() -> None:
-    site = SiteFigures("a", "a", shares=[0.5, 0.75], share_titles=["A story", "Another"])
-    chart = page_chart(site)
-    assert chart is not None
-    assert [name for name, _ in chart.rows] == ["1 A story", "2 Another"]
 
 
 def test_the_start_page_names_pages_that_are_unlike_their_site_or_doubtful(tmp_path: Path) -> None:
@@ -345,88 +325,12 @@ def test_the_tree_of_a_store_is_explored_with_the_words_of_pages_named_beside_it
     assert articles()[0].title in data.strings
 
 
-DAY = 86_400_000  # milliseconds
-
-
-def history(path: Path, number: int) -> list[SiteRun]:
-    """Leave in a store what some daily runs saw; return it."""
-    runs = [
-        SiteRun(
-            1_780_000_000_000 + DAY * day, f"{day:032x}", 40 + day, 9_000, 3_000 - 9 * day, 40, 40 * day, 0, 24
-        )
-        for day in range(number)
-    ]
-    for run in runs[:1]:
-        run.compared = run.novelty = 0  # the first run knew no page before
-    with closing(Store(path)) as store:
-        for run in runs:
-            store.save_run(SITE, "fusion", run)
-    return runs
-
-
-def test_a_site_that_was_crawled_often_is_charted_over_time(tmp_path: Path, opened: Opened) -> None:
-    for number in (0, 9):
-        path = tmp_path / f"store-{number}.sqlite"
-        store_with(path, "fusion", demo_pages(3))
-        history(path, number)
-        run = reported(tmp_path / f"report-{number}", [], store=opened(path))
-        said = (tmp_path / f"report-{number}" / run.sites[0].folder / "index.html").read_text("utf-8")
-        chart = said.partition("Over time, crawl by crawl</figcaption>")[2].partition("</figure>")[0]
-        assert chart.count('<th scope="row">') == number
-        assert ("2026-05-28 20:26, 40 pages, 24 template lines" in chart) == bool(number)
-        assert ("66.7%" in chart) == bool(number)
-
-
 def test_a_store_that_cannot_be_read_is_named(tmp_path: Path, opened: Opened) -> None:
     path = tmp_path / "store.sqlite"
     path.write_bytes(b"SQLite format 3\0" + b"x" * 2000)
     with pytest.raises(StoreError, match=r"store\.sqlite cannot be read"):
         opened(path)
     assert not is_store(tmp_path / "nothing")
-
-
-# --- the feed
-
-
-def test_a_feed_gives_its_chart_and_counts_what_is_no_item(tmp_path: Path) -> None:
-    path = tmp_path / "items.jsonl"
-    lines = [json.dumps({"noise_ratio": number / 100, "warm": number > 20}) for number in range(48)]
-    path.write_text("\n".join([*lines, "no json", '{"noise_ratio": 7}', ""]))
-    curve = feed_chart(path)
-    assert len(curve.rows) == 24
-    assert curve.rows[-1] == ("48", pytest.approx((0.465, 1.0)))
-    assert "2 lines are no clean items" in curve.note
-
-
-def test_a_feed_whose_fields_the_settings_rename_is_charted_too(tmp_path: Path) -> None:
-    path = tmp_path / "items.jsonl"
-    path.write_text(
-        '{"noise": 0.25, "known": true, "warm": false}\n{"noise_ratio": 0.75, "warm": true}\n{"noise": "b"}'
-    )
-    curve = feed_chart(path, {"noise_ratio": "noise", "warm": "known", "title": "head"})
-    assert curve.rows == [("1", (0.25, 1.0)), ("2", (0.75, 1.0))]
-    assert "1 lines are no clean items" in curve.note
-    path.write_text("{}")
-    with pytest.raises(FeedError, match="JSON Lines with noise or noise_ratio are wanted"):
-        feed_chart(path, {"noise_ratio": "noise"})
-
-
-def test_the_command_takes_the_names_of_a_feed_from_the_settings(tmp_path: Path) -> None:
-    (tmp_path / "mirror" / SITE).mkdir(parents=True)
-    (tmp_path / "mirror" / SITE / "1.html").write_text("<html><p>A story.")
-    (tmp_path / "items.jsonl").write_text('{"noise": 0.25}')
-    arguments = ("report", "mirror", "--items", "items.jsonl")
-    assert "holds no clean items" in denoise(tmp_path, *arguments, "-o", "a", code=2).stderr
-    denoise(tmp_path, *arguments, "-o", "b", "-s", 'DENOISE_EXTRA_FIELDS={"noise_ratio": "noise"}')
-    assert "1 items of items.jsonl" in (tmp_path / "b" / "index.html").read_text()
-
-
-@pytest.mark.parametrize("text", ["", "{}\n", "<p>x</p>", '{"noise_ratio": "much"}\n'])
-def test_a_file_without_clean_items_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "items.jsonl"
-    path.write_text(text)
-    with pytest.raises(FeedError, match=r"items\.jsonl holds no clean items"):
-        feed_chart(path)
 
 
 # --- what must always hold
@@ -439,39 +343,12 @@ def test_data_in_a_page_comes_back_as_it_was_and_can_end_no_script(value: object
     assert json.loads(written) == value
 
 
-@given(st.text())
-def test_a_document_in_an_attribute_comes_back_as_it_was(html: str) -> None:
-    written = str(srcdoc(html))
-    assert '"' not in written
-    if "&" not in html:  # Python unescapes more than browsers do
-        assert unescape(written) == html
-
-
 def test_the_policy_lets_one_script_run_and_fetches_nothing_unless_asked() -> None:
     assert "default-src 'none'" in policy("x")
     assert "http" not in policy("x")
     assert "script-src 'none'" in policy("")
     assert "img-src data: http: https:" in policy("x", remote=True)
     assert "connect-src 'none'" in policy("x", remote=True)
-
-
-@given(st.lists(html_pages(), min_size=1, max_size=4), st.integers(1, 60))
-def test_the_columns_of_a_tree_fit_together_and_keep_to_the_bound(pages: list[str], most: int) -> None:
-    method = SiteStyleTree()
-    read = [Page.parse(f"https://example.com/{number}", html) for number, html in enumerate(pages)]
-    for page in read:
-        method.observe(page)
-    data = tree_data(method, read, threshold=0.8, max_nodes=most)
-    size = len(data.parents)
-    columns = (data.names, data.styles, data.counts, data.importance, data.peaks, data.texts, data.places)
-    assert {len(column) for column in columns} == {size}
-    assert 1 <= size <= most
-    assert data.left_out == sum(data.left.values())
-    assert all(parent < node for node, parent in enumerate(data.parents))
-    assert all(data.counts[node] <= data.counts[parent] for node, parent in enumerate(data.parents) if parent >= 0)
-    assert all(0 <= name < len(data.labels) for name in data.names)
-    assert all(0 <= text < len(data.strings) for texts in data.texts for text in texts)
-    assert all(len(places) <= data.counts[node] for node, places in enumerate(data.places))
 
 
 @settings(max_examples=15)
@@ -506,7 +383,6 @@ def test_the_command_writes_a_report_of_pages_and_of_a_store(tmp_path: Path) -> 
         (["-o", "out"], "there is no store"),
         (["nothing.jsonl", "-o", "out"], "nothing.jsonl is not there"),
         (["page.html", "-o", "full"], "full is not empty"),
-        (["page.html", "-o", "out", "--items", "page.html"], "holds no clean items"),
         (["page.html", "-o", "out", "--method", "magic"], "DENOISE_METHOD is 'magic': set it to one of"),
         (["a.sqlite", "b.sqlite", "-o", "out"], "are both stores: name one"),
     ],

@@ -1,4 +1,3 @@
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -6,11 +5,10 @@ import pytest
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from denoise_crawler.store import Store
 from tests.attacks import attack
-from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph
+from tests.chromium import DESKTOP, PHONE, faults, opened, overflow
 from tests.loopback import nothing, serving
-from tests.report.test_report import SITE, demo_pages, history, reported, store_with
+from tests.report.test_report import SITE, demo_pages
 
 NAMES = ("index.html", "site/index.html", "site/tree.html", "site/page-001.html")
 
@@ -22,28 +20,6 @@ def written(folder: Path, pages: list[tuple[str, str]], *, remote: bool = False)
     run = write_report(folder, plan, RunFigures(["pages"], plan.choice.name, "now", "0"))
     (folder / "site").symlink_to(folder / run.sites[0].folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the report of a store whose site was crawled often; return the page of the site."""
-    folder = tmp_path_factory.mktemp("crawled")
-    store_with(folder / "store.sqlite", "fusion", demo_pages(6))
-    history(folder / "store.sqlite", 40)
-    with closing(Store(folder / "store.sqlite", read_only=True)) as store:
-        run = reported(folder / "report", demo_pages(6), store=store)
-    return folder / "report" / run.sites[0].folder / "index.html"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_site_over_time_is_accessible_and_fits_its_window(
-    browser: Any, crawled: Path, size: dict[str, int], scheme: str
-) -> None:
-    with opened(browser, crawled.as_uri(), size, scheme) as page:
-        assert faults(page) == []
-        assert overflow(page) <= 0
-        photograph(page, f"over-time-{size['width']}-{scheme}")
 
 
 @pytest.fixture(scope="module")

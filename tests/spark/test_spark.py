@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -13,7 +12,6 @@ from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
 import pytest
 
@@ -27,18 +25,10 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from denoise_crawler import Writing, denoise_pages
-from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.page import Page
-from denoise_crawler.page.site import site_of
-from denoise_crawler.page.text import hash64
-from denoise_crawler.spark import Limits, clean, learn, read_archive
+from denoise_crawler.spark import Limits, clean, read_archive
 from denoise_crawler.spark.__main__ import main
-from examples.demo_site.replies import article_path, articles
-from examples.demo_site.server import DemoServer
 from tests import odd_method
-from tests.article_spider import SPIDER
-from tests.conftest import Project
 from tests.fuzz.hostile import names
 
 if TYPE_CHECKING:
@@ -97,28 +87,6 @@ def frame(spark: SparkSession, pages: Iterable[tuple[str, str]], partitions: int
     return spark.createDataFrame(list(pages), "url string, html string").repartition(partitions)
 
 
-def knowledge(sites: Iterable[Any]) -> dict[str, bytes]:
-    return {row["site"]: bytes(row["knowledge"]) for row in sites if row["knowledge"]}
-
-
-def alone(pages: Iterable[tuple[str, str]], **options: Any) -> dict[str, bytes]:
-    methods: dict[str, Any] = {}
-    for url, html in pages:
-        methods.setdefault(site_of(url), MethodChoice("fusion", options).new()).observe(Page.parse(url, html))
-    return {site: method.to_bytes() for site, method in methods.items()}
-
-
-def test_the_knowledge_is_that_of_one_process_and_counts_what_was_read(spark: SparkSession) -> None:
-    """The largest site has more pages than are kept."""
-    rows = learn(frame(spark, PAGES), CHOICE).collect()
-    assert knowledge(rows) == alone(PAGES, **FEW)
-    assert {row.site: (row.pages, row.failed, row.method) for row in rows} == {
-        "site-0.com": (20, 0, "fusion"),
-        "site-1.com": (5, 0, "fusion"),
-        "site-2.com": (1, 0, "fusion"),
-    }
-
-
 def test_each_page_comes_out_as_from_one_process_with_its_other_columns(spark: SparkSession) -> None:
     pages = spark.createDataFrame(
         [(number, html.encode(), url, {"crawl": "x"}) for number, (url, html) in enumerate(PAGES)],
@@ -147,12 +115,12 @@ def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
     assert not any("It went on" in row.text for row in rows if row.site == "site-1.com")
 
 
-def test_what_is_learned_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
+def test_the_result_does_not_depend_on_where_pages_stand_or_how_often(spark: SparkSession) -> None:
     changed = [(url, html.replace("story", "tale")) for url, html in PAGES[:6]]
-    one = knowledge(learn(frame(spark, [*PAGES, *changed], 1), CHOICE).collect())
-    other = knowledge(learn(frame(spark, [*changed, *reversed(PAGES), *PAGES], 3), CHOICE).collect())
-    assert one == other
-    assert len(one) == 3
+    one = clean(frame(spark, [*PAGES, *changed], 1), CHOICE).collect()
+    other = clean(frame(spark, [*changed, *reversed(PAGES)], 3), CHOICE).collect()
+    assert sorted(map(tuple, one)) == sorted(map(tuple, other))
+    assert len(one) == len(PAGES) + len(changed)
 
 
 HEAVY = (
@@ -161,13 +129,9 @@ HEAVY = (
 )
 
 
-def test_a_page_that_takes_too_long_is_counted_and_skipped_and_the_others_go_on(spark: SparkSession) -> None:
+def test_a_page_that_takes_too_long_is_named_and_the_others_go_on(spark: SparkSession) -> None:
     pages = frame(spark, [*PAGES, HEAVY], 2)
     short = Limits(seconds=0.25)
-    rows = learn(pages, limits=short).collect()
-    failed = {row.site: (row.failed, row.failures) for row in rows if row.failed}
-    assert failed == {"site-1.com": (1, [f"{HEAVY[0]}: took more than 0.25 s of CPU time"])}
-    assert knowledge(rows) == alone(PAGES)
     cleaned = clean(pages, limits=short).collect()
     assert [(row.url, row.text, row.error) for row in cleaned if row.error] == [
         (HEAVY[0], "", "took more than 0.25 s of CPU time")
@@ -204,7 +168,7 @@ def python_processes(of: int, holding: str) -> list[int]:
 def test_a_job_whose_processes_are_killed_ends_with_the_full_result(spark: SparkSession) -> None:
     pages = [page(f"site-{number % 7}.com", number) for number in range(600)]
     result: list[Any] = []
-    job = threading.Thread(target=lambda: result.extend(learn(frame(spark, pages)).collect()))
+    job = threading.Thread(target=lambda: result.extend(clean(frame(spark, pages)).collect()))
     job.start()
     victims = ["multiprocessing.spawn", "pyspark.daemon"]
     while job.is_alive() and victims:
@@ -214,7 +178,7 @@ def test_a_job_whose_processes_are_killed_ends_with_the_full_result(spark: Spark
         time.sleep(0.3)
     job.join()
     assert not victims
-    assert knowledge(result) == alone(pages)
+    assert {row.url: row.text for row in result} == {page.url: page.text for page in denoise_pages(pages)}
 
 
 def write_warc(path: Path, pages: Iterable[tuple[str, str]]) -> None:
@@ -258,11 +222,9 @@ def test_more_metadata_and_the_parts_of_a_text_are_columns_where_they_are_asked_
 
 def test_columns_that_are_missing_or_taken_are_named(spark: SparkSession) -> None:
     with pytest.raises(ValueError, match="no column html; there are url, body"):
-        learn(spark.createDataFrame([("a", "b")], "url string, body string"))
+        clean(spark.createDataFrame([("a", "b")], "url string, body string"))
     with pytest.raises(ValueError, match="the columns text are there already"):
         clean(spark.createDataFrame([("a", "b", "c")], "url string, html string, text string"))
-    with pytest.raises(ValueError, match="does not learn"):
-        learn(frame(spark, PAGES), "link_ratio")
 
 
 def test_rows_without_address_or_page_come_out(spark: SparkSession) -> None:
@@ -286,11 +248,11 @@ def test_records_and_values_come_as_json(spark: SparkSession) -> None:
     assert (json.loads(row.fields), json.loads(row.json_ld)) == ({"sku": "L-7"}, [])
 
 
-def test_the_command_cleans_an_archive_or_writes_what_is_known_of_its_sites(
+def test_the_command_cleans_an_archive(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_warc(tmp_path / "crawl.warc.gz", PAGES)
-    command = ["clean", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "clean"), "--output-format", "jsonl"]
+    command = [str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "clean"), "--output-format", "jsonl"]
     (tmp_path / "clean").mkdir()
     (tmp_path / "clean" / "part-0.json.gz").write_bytes(b"left by a job that broke off")
     assert main([*command]) == 1
@@ -299,20 +261,6 @@ def test_the_command_cleans_an_archive_or_writes_what_is_known_of_its_sites(
     assert capsys.readouterr().out == "cleaned: 26 pages; nothing to read on 0; 0 failed\n"
     texts = {row.url: row.text for row in spark.read.json(str(tmp_path / "clean")).collect()}
     assert texts == {page.url: page.text for page in denoise_pages(PAGES)}
-    assert main(["learn", str(tmp_path / "crawl.warc.gz"), "-o", str(tmp_path / "sites")]) == 0
-    assert capsys.readouterr().out == "learned: 26 pages of 3 sites; 3 are known; 0 pages failed\n"
-    assert knowledge(spark.read.parquet(str(tmp_path / "sites")).collect()) == alone(PAGES)
-
-
-def test_pages_without_text_are_not_among_those_that_a_site_is_learned_from(spark: SparkSession) -> None:
-    """Of 20 pages the five with the lowest hashes are empty: the next eight are learned, as in one process."""
-    lowest = sorted(PAGES[:20], key=lambda page: hash64(page[0]))
-    pages = [(url, "") for url, _ in lowest[:5]] + lowest[5:]
-    denoiser = Denoiser(CHOICE)
-    for url, html in pages:
-        denoiser.learn(Page.parse(url, html))
-    expected = {"site-0.com": denoiser.method_for("site-0.com").to_bytes()}
-    assert knowledge(learn(frame(spark, pages), CHOICE).collect()) == expected
 
 
 @pytest.mark.parametrize(
@@ -328,19 +276,4 @@ def test_a_page_that_kills_its_process_or_never_ends_costs_itself_alone(
         "one": ("This is one.", None),
         name: ("", error),
         "two": ("This is two.", None),
-    }
-
-
-def test_sites_learned_by_spark_warm_a_crawl(spark: SparkSession, project: Project, server: DemoServer) -> None:
-    english = [article for article in articles() if article.lang == "en"][:24]
-    urls = [server.url + article_path(article) for article in english]
-    pages = [(url, urlopen(url).read().decode()) for url in urls]  # noqa: S310 - on loopback
-    learn(frame(spark, pages)).write.parquet(str(project.folder / "sites"))
-    command = [sys.executable, "-m", "scrapy", "denoise", "merge", "sites", "-o", "denoise.sqlite"]
-    subprocess.run(command, cwd=project.folder, check=True, stdout=subprocess.DEVNULL, timeout=60)
-    project.spider(SPIDER, urls[:6])
-    items = project.crawl("html", "-s", "DENOISE_STORE=denoise.sqlite")
-    assert "denoise/parked" not in project.stats
-    assert {item["url"]: item["text"] for item in items} == {
-        page.url: page.text for page in denoise_pages(pages) if page.url in urls[:6]
     }

@@ -11,7 +11,7 @@ from denoise_crawler.commands.page_command import run as page_command
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.store import ParkedPage, ParkedResponse
 from tests.example_files import BASE, SITE, write_examples
 from tests.programs import run_python
 from tests.scrapy_process import denoise
@@ -23,7 +23,6 @@ COMMANDS = {
     "merge into a shared store": ("merge", "evil.sqlite", "-o", "shared/"),
     "report": ("report", "evil.sqlite", "-o", "report"),
     "report of pages": ("report", "evil.sqlite", "mirror", "-o", "report"),
-    "tree": ("tree", "--store", "evil.sqlite", "--site", SITE, "-o", "tree.dot"),
     "explain": ("explain", "saved.html", "--store", "evil.sqlite", "--site", SITE),
 }
 

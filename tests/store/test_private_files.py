@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.rows import ParkedPage, ParkedResponse
+from denoise_crawler.store.store import ParkedPage, ParkedResponse
 from tests.store.test_store import release_all
 
 MARK = "6f1d-a-mark"

@@ -11,7 +11,7 @@ import pytest
 
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import VERSION, Store, open_store
-from denoise_crawler.store.rows import ParkedPage
+from denoise_crawler.store.store import ParkedPage
 from tests.store.test_store import release_all
 from tests.store.test_store import waiting as all_waiting
 

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import StoreError
-from denoise_crawler.store import SiteRun, SiteState, Store
-from denoise_crawler.store.rows import Parked, ParkedPage, ParkedResponse
-from denoise_crawler.store.sites import MAX_RUNS
+from denoise_crawler.store import SiteState, Store
+from denoise_crawler.store.store import Parked, ParkedPage, ParkedResponse
 
 KEY = "style_tree:64"
 
@@ -373,27 +372,6 @@ def test_two_processes_that_write_at_the_same_time_lose_nothing(path: Path) -> N
             tens = set(range(0, 200, 5))
             assert decoded(store.knowledge("a.example", KEY)[0]) == tens | {1000 + ten for ten in tens}
             assert store.site("a.example", KEY) == SiteState(195)
-
-
-# --- what each run saw of a site
-
-
-def test_what_runs_saw_of_a_site_comes_back_in_the_order_of_time_and_a_run_replaces_its_own(path: Path) -> None:
-    with opened(path) as store:
-        store.save_run("a.example", KEY, SiteRun(200, pages=1))
-        store.save_run("a.example", KEY, SiteRun(200, pages=5, visible=90, kept=30, template=7))
-        store.save_run("a.example", "fusion", SiteRun(200, pages=9))
-        store.save_run("a.example", KEY, SiteRun(100, "f" * 32, pages=3))
-        assert [(run.begun, run.pages) for run in store.history("a.example", KEY)] == [(100, 3), (200, 5)]
-        assert store.history("b.example", KEY) == []
-
-
-def test_of_a_site_the_last_runs_are_kept(path: Path) -> None:
-    with opened(path) as store, store.together():
-        for number in range(MAX_RUNS + 20):
-            store.save_run("a.example", KEY, SiteRun(number, f"{number:032x}", pages=1))
-        kept = store.history("a.example", KEY)
-        assert [run.begun for run in kept] == list(range(20, MAX_RUNS + 20))
 
 
 # --- the file

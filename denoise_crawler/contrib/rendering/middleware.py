@@ -19,8 +19,7 @@ from scrapy_playwright.page import PageMethod
 
 from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.middleware import needs_script
-from denoise_crawler.crawl.pickled import PAGE_KEY
-from denoise_crawler.crawl.source_page import is_opted_out, page_of_response
+from denoise_crawler.crawl.source_page import PAGE_KEY, is_opted_out, page_of_response
 from denoise_crawler.errors import RenderingError, SettingError
 from denoise_crawler.output.options import OptionTable, number, one_of, option
 from denoise_crawler.output.writing import Writing

@@ -77,11 +77,6 @@ class Fusion(Method):
         """How many pages are kept, those with the lowest keys."""
         return self.evidence.max_pages
 
-    @property
-    def template_lines(self) -> int:
-        """The number of texts that come back on pages of the site."""
-        return self.evidence.repeated
-
     def knows(self, page: Page) -> bool:
         """Tell whether ``page`` is in the evidence."""
         return page.key in self.evidence
