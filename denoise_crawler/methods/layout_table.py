@@ -6,10 +6,10 @@ built from tables). The rules are numbered as in ``docs/methods.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, spare_holders
 from denoise_crawler.page import Nodes, Page
@@ -26,29 +26,25 @@ SCREEN = (800.0, 600.0)
 _OUTSIDE = 0  # the part outside all sized tables; 0 is the body
 _MARKS = frozenset({"p", "br"})
 
-Size: TypeAlias = "tuple[Length | None, Length | None]"
 
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A part of a page: a sized table without the tables in it, or what is outside of them.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Frame:
-    """A page cut into parts: each sized table without the tables in it, and the rest of the page.
-
-    ``parts[i]`` is the table that node i belongs to, or ``_OUTSIDE``. ``marks`` counts each part's own ``p`` and
-    ``br``; ``outer`` is the part around a table. Both are in document order.
+    ``outer`` is the part around a table; ``marks`` counts the part's own ``p`` and ``br``. ``is_topic`` is the
+    decision of the rules, ``why`` the numbers that decided.
     """
 
-    parts: list[int]
-    marks: dict[int, int]
-    sizes: dict[int, Size]
-    outer: dict[int, int]
+    outer: int = -1
+    width: Length | None = None
+    height: Length | None = None
+    marks: int = 0
+    is_topic: bool = False
+    why: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class _Ruling:
-    """A rule's decision on one part: whether it may be the topic, and the numbers that decided."""
-
-    topic: bool
-    why: str
+    def leave_out(self, why: str) -> None:
+        """Take back that the part is a topic."""
+        self.is_topic, self.why = False, f"{self.why}, {why}"
 
 
 class LayoutTable(Method):
@@ -90,61 +86,59 @@ class LayoutTable(Method):
     def judge(self, page: Page) -> Judgement:
         """Mark what is in no topic part."""
         nodes = page.nodes
-        frame = _split_into_parts(nodes)
-        rulings = self._rulings(page, frame)
+        parts, part_of = _split_into_parts(nodes)
+        self._apply_rules(parts, _page_area(page, parts))
+        _keep_one_topic_per_nest(parts)
+        _leave_out_poor_parts(parts.values(), self.min_marks_share)
         paragraphs = _paragraph_nodes(nodes)
         keep = [
-            rulings[part].topic and (part != _OUTSIDE or paragraph)
-            for part, paragraph in zip(frame.parts, paragraphs, strict=True)
+            parts[part].is_topic and (part != _OUTSIDE or paragraph)
+            for part, paragraph in zip(part_of, paragraphs, strict=True)
         ]
         noise = spare_holders([not kept for kept in keep], nodes.parents)
 
         def reason(index: int) -> str:
-            part = frame.parts[index]
-            if rulings[part].topic and part == _OUTSIDE and not keep[index]:
+            part = parts[part_of[index]]
+            why = part.why
+            if part.is_topic and part_of[index] == _OUTSIDE and not keep[index]:
                 why = "rule 5: outside the tables and no paragraph text"
-            else:
-                why = rulings[part].why
             return why if keep[index] or noise[index] else f"{why}; holds kept text"
 
-        return Judgement(noise, [float(frame.marks[part]) for part in frame.parts], reason)
+        return Judgement(noise, [float(parts[part].marks) for part in part_of], reason)
 
-    def _rulings(self, page: Page, frame: _Frame) -> dict[int, _Ruling]:
-        """Apply the rules to each part, then compare the numbers of marks."""
-        area = _page_area(page, frame.sizes)
-        marks = frame.marks[_OUTSIDE]
-        why = f"rule 5: outside the tables, {_describe_marks(marks)}"
-        rulings = {_OUTSIDE: _Ruling(marks > 0, why)}
-        for table, size in frame.sizes.items():
-            rulings[table] = self._table_ruling(size, frame.marks[table], area)
-        return _drop_poor_parts(frame, _keep_one_topic_per_nest(frame, rulings), self.min_marks_share)
+    def _apply_rules(self, parts: Mapping[int, _Part], page_area: float) -> None:
+        """Decide by rules 1 to 5 which parts may be the topic."""
+        for index, part in parts.items():
+            width, height = part.width, part.height
+            if index == _OUTSIDE:
+                part.is_topic, part.why = (
+                    part.marks > 0,
+                    f"rule 5: outside the tables, {_describe_marks(part.marks)}",
+                )
+            elif width is not None and width.percent:
+                _compare(part, "rule 2: width", width, self.min_width_percent)
+            elif width is None:
+                part.why = "rule 1: no width"
+            elif height is None:
+                _compare(part, "rule 1: width", width, self.min_width)
+            elif height.percent:
+                _compare(part, "rule 3: height", height, self.min_height_percent)
+            else:
+                self._apply_rule_4(part, width.value, height.value, page_area)
 
-    def _table_ruling(self, size: Size, marks: int, page_area: float) -> _Ruling:
-        """Apply rules 1 to 4 to a table."""
-        width, height = size
-        if width is not None and width.percent:
-            return _size_ruling("rule 2: width", width, self.min_width_percent, marks)
-        if width is None:
-            return _Ruling(False, "rule 1: no width")
-        if height is None:
-            return _size_ruling("rule 1: width", width, self.min_width, marks)
-        if height.percent:
-            return _size_ruling("rule 3: height", height, self.min_height_percent, marks)
-        return self._shape_ruling(width.value, height.value, marks, page_area)
-
-    def _shape_ruling(self, width: float, height: float, marks: int, page_area: float) -> _Ruling:
-        """Apply rule 4."""
+    def _apply_rule_4(self, part: _Part, width: float, height: float, page_area: float) -> None:
         short, long = sorted((width, height))
         ratio = long / short if short > 0 else inf
-        small = ratio <= self.max_aspect
-        compared = f"ratio {ratio:.1f} {'≤' if small else '>'} {self.max_aspect:g}"
-        why = f"rule 4: {width:g} × {height:g} px, {compared}"
-        if marks or not small:
-            return _Ruling(small, f"{why} and {_describe_marks(marks)}")
+        part.is_topic = ratio <= self.max_aspect
+        compared = f"ratio {ratio:.1f} {'≤' if part.is_topic else '>'} {self.max_aspect:g}"
+        part.why = f"rule 4: {width:g} × {height:g} px, {compared}"
+        if part.marks or not part.is_topic:
+            part.why += f" and {_describe_marks(part.marks)}"
+            return
         share = width * height / page_area
-        large = share >= self.min_area_share
-        compared = f"{share:.0%} of the page's area {'≥' if large else '<'} {self.min_area_share:.0%}"
-        return _Ruling(large, f"{why}, {_describe_marks(0)} and {compared}")
+        part.is_topic = share >= self.min_area_share
+        compared = f"{share:.0%} of the page's area {'≥' if part.is_topic else '<'} {self.min_area_share:.0%}"
+        part.why += f", {_describe_marks(part.marks)} and {compared}"
 
 
 def _check_range(name: str, value: float, low: float, high: float = inf) -> float:
@@ -154,33 +148,33 @@ def _check_range(name: str, value: float, low: float, high: float = inf) -> floa
     return float(value)
 
 
-def _split_into_parts(nodes: Nodes) -> _Frame:
-    frame = _Frame([_OUTSIDE] * len(nodes), {_OUTSIDE: 0}, {}, {})
+def _split_into_parts(nodes: Nodes) -> tuple[dict[int, _Part], list[int]]:
+    """Return the parts of a page by their tables, in document order, and the part that each node belongs to."""
+    parts, part_of = {_OUTSIDE: _Part()}, [_OUTSIDE] * len(nodes)
     for index in range(1, len(nodes)):
-        tag, part = nodes.tags[index], frame.parts[nodes.parents[index]]
+        tag, part = nodes.tags[index], part_of[nodes.parents[index]]
         if tag == "table":
-            element = nodes.elements[index]
-            width, height = declared_length(element, "width"), declared_length(element, "height")
+            width, height = (declared_length(nodes.elements[index], side) for side in ("width", "height"))
             if width is not None or height is not None:
-                frame.sizes[index], frame.outer[index], frame.marks[index] = (width, height), part, 0
+                parts[index] = _Part(part, width, height)
                 part = index
         elif tag in _MARKS:
-            frame.marks[part] += 1
-        frame.parts[index] = part
-    return frame
+            parts[part].marks += 1
+        part_of[index] = part
+    return parts, part_of
 
 
-def _page_area(page: Page, sizes: Mapping[int, Size]) -> float:
+def _page_area(page: Page, parts: Mapping[int, _Part]) -> float:
     """Return the area of the drawn body, else of ``SCREEN`` enlarged to the longest sides declared in pixels."""
-    body = drawn_boxes(page)[0] if sizes else None
+    body = drawn_boxes(page)[0] if len(parts) > 1 else None
     if body is not None and body.area > 0:
         return body.area
-    sides = [SCREEN[0]], [SCREEN[1]]
-    for size in sizes.values():
-        for side, longest in zip(size, sides, strict=True):
+    sides = list(SCREEN)
+    for part in parts.values():
+        for place, side in enumerate((part.width, part.height)):
             if side is not None and not side.percent:
-                longest.append(side.value)
-    return max(sides[0]) * max(sides[1])
+                sides[place] = max(sides[place], side.value)
+    return sides[0] * sides[1]
 
 
 def _paragraph_nodes(nodes: Nodes) -> list[bool]:
@@ -197,41 +191,40 @@ def _paragraph_nodes(nodes: Nodes) -> list[bool]:
     return [within or marked[block] for within, block in zip(inside, blocks, strict=True)]
 
 
-def _size_ruling(what: str, side: Length, limit: float, marks: int) -> _Ruling:
+def _compare(part: _Part, what: str, side: Length, limit: float) -> None:
+    """Let a part be the topic if a side is longer than ``limit`` and there are marks."""
     unit = "%" if side.percent else "px"
     over = side.value > limit
-    why = f"{what} {side.value:g} {unit} {'>' if over else '≤'} {limit:g} {unit} and {_describe_marks(marks)}"
-    return _Ruling(over and marks > 0, why)
+    part.is_topic = over and part.marks > 0
+    compared = f"{side.value:g} {unit} {'>' if over else '≤'} {limit:g} {unit}"
+    part.why = f"{what} {compared} and {_describe_marks(part.marks)}"
 
 
 def _describe_marks(marks: int) -> str:
     return f"{marks or 'no'} paragraph mark{'' if marks == 1 else 's'}"
 
 
-def _keep_one_topic_per_nest(frame: _Frame, rulings: dict[int, _Ruling]) -> dict[int, _Ruling]:
+def _keep_one_topic_per_nest(parts: Mapping[int, _Part]) -> None:
     """Keep one topic among nested tables: the one with the most marks, the innermost of equals."""
-    own = {table: frame.marks[table] if rulings[table].topic else -1 for table in frame.sizes}
-    above, below = {_OUTSIDE: -1}, dict.fromkeys((_OUTSIDE, *own), -1)
-    for table, outer in frame.outer.items():
-        above[table] = max(above[outer], own[table])
-    for table in reversed(frame.outer):
-        outer = frame.outer[table]
+    own = {index: part.marks if part.is_topic else -1 for index, part in parts.items()} | {_OUTSIDE: -1}
+    above, below = {_OUTSIDE: -1}, dict.fromkeys(parts, -1)
+    tables = [index for index in parts if index != _OUTSIDE]
+    for table in tables:
+        outer = parts[table].outer
+        above[table] = max(above[outer], own[outer])
+    for table in reversed(tables):
+        outer = parts[table].outer
         below[outer] = max(below[outer], below[table], own[table])
-    result = dict(rulings)
-    for table, marks in own.items():
-        rival = max(above[table], below[table])
-        if marks >= 0 and (above[table] > marks or below[table] >= marks):
-            why = f"{rulings[table].why}, but a table of the same nest has {_describe_marks(rival)}"
-            result[table] = _Ruling(False, why)
-    return result
+    for table in tables:
+        if own[table] >= 0 and (above[table] > own[table] or below[table] >= own[table]):
+            most = _describe_marks(max(above[table], below[table]))
+            parts[table].leave_out(f"but a table of the same nest has {most}")
 
 
-def _drop_poor_parts(frame: _Frame, rulings: dict[int, _Ruling], share: float) -> dict[int, _Ruling]:
+def _leave_out_poor_parts(parts: Iterable[_Part], share: float) -> None:
     """Keep the topics with ``share`` of the marks of the richest, and those without marks from rule 4."""
-    richest = max((frame.marks[part] for part, ruling in rulings.items() if ruling.topic), default=0)
-    result = dict(rulings)
-    for part, ruling in rulings.items():
-        if ruling.topic and 0 < frame.marks[part] < share * richest:
-            why = f"{ruling.why}, under {share:.0%} of the {richest} that another part has"
-            result[part] = _Ruling(False, why)
-    return result
+    topics = [part for part in parts if part.is_topic]
+    richest = max((part.marks for part in topics), default=0)
+    for part in topics:
+        if 0 < part.marks < share * richest:
+            part.leave_out(f"under {share:.0%} of the {richest} that another part has")

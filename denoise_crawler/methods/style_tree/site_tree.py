@@ -19,7 +19,6 @@ from denoise_crawler.methods.style_tree.tree import (
     match,
     rate,
     rated_children,
-    take_out,
 )
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import load_dictionary
@@ -172,7 +171,7 @@ class SiteStyleTree(Method):
                 continue
             added = [page]
             for displaced in self.sample.add(page):
-                take_out(displaced, self.root, self.options)
+                lay([(self.root, displaced, (0,))], self.options, step=-1)
                 self._taken_out += 1
             if self._taken_out >= self.sample.limit:  # what many pages had, few have now: fold it again
                 self.root, self._taken_out, added = ElementNode("body"), 0, list(self.sample)

@@ -19,7 +19,7 @@ from denoise_crawler.methods.style_tree.page_nodes import MAX_OCCURRENCES, Label
 from denoise_crawler.page import TEXT
 
 # A feature of an element is one number: the hash (32 bits), the occurrences on a page (12 bits), and the number of
-# pages that have so many (20 bits). So features are in the order of their hashes, and a page is added by 1.
+# pages that have so many (20 bits). So features are in the order of their hashes.
 _PAGES_BITS, _BITS_BELOW_HASH = 20, 32
 MAX_TREE_PAGES = (1 << _PAGES_BITS) - 1
 
@@ -79,26 +79,18 @@ class ElementNode:
             style = self.style_nodes[sequence] = StyleNode(sequence)
         return style
 
-    def add_features(self, features: Sequence[int]) -> None:
-        """Count the features of a page."""
+    def count_features(self, features: Sequence[int], step: int) -> None:
+        """Add the features of a page (``step`` 1), or subtract them (-1)."""
         if not len(self.features):
-            self.features = array("Q", features)
+            self.features = array("Q", [feature + step for feature in features])
             return
         rows, place = self.features, 0
-        for row in features:
-            place = bisect_left(rows, row - 1, place)
-            if place < len(rows) and rows[place] >> _PAGES_BITS == row >> _PAGES_BITS:
-                rows[place] += 1
-            else:
-                rows.insert(place, row)
-
-    def remove_features(self, features: Sequence[int]) -> None:
-        """Subtract what :meth:`add_features` counted."""
-        rows, place = self.features, 0
-        for row in features:
-            place = bisect_left(rows, row, place)
-            rows[place] -= 1
-            if not rows[place] & MAX_TREE_PAGES:
+        for feature in features:
+            place = bisect_left(rows, feature, place)
+            if place == len(rows) or rows[place] >> _PAGES_BITS != feature >> _PAGES_BITS:
+                rows.insert(place, feature)
+            rows[place] += step
+            if rows[place] == feature:  # no page has it
                 del rows[place]
 
 
@@ -128,57 +120,39 @@ _NO_FEATURES = array("Q")
 Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"
 
 
-# --- adding pages: page and tree are walked together
+# --- adding pages and taking them out: page and tree are walked together
 
 
-def lay(waiting: list[Laid], options: TreeOptions, *, fold: bool = True) -> None:
+def lay(waiting: list[Laid], options: TreeOptions, *, step: int = 1, fold: bool = True) -> None:
     """Lay pages over a style tree, each from an element node down.
 
     Args:
         waiting: The element nodes, and the nodes of pages that come to them.
         options: The choices that the sources leave open.
+        step: 1 to add the pages, -1 to subtract pages that were added.
         fold: Whether what only one page has is folded.
     """
     while waiting:
         element, page, nodes = waiting.pop()
-        element.pages += 1
+        element.pages += step
         element.is_rated = False
         if features := _features_of(page, nodes, options):
-            element.add_features(features)
+            element.count_features(features, step)
         for sequence, places in page.styles(nodes, collapse=options.collapse).items():
             if not sequence:
-                element.empty += 1
+                element.empty += step
                 continue
             style = element.style_node(sequence)
-            style.pages += 1
+            style.pages += step
             style.is_rated = False
-            if fold and style.pages == 1:
-                style.folded = page, places
-                continue
-            if not style.children:
-                waiting += style.unfold()
-            waiting += zip(style.children, repeat(page), places, strict=False)
-
-
-def take_out(page: PageNodes, root: ElementNode, options: TreeOptions) -> None:
-    """Subtract a page that was laid over a tree."""
-    waiting: list[tuple[ElementNode, Sequence[int]]] = [(root, (0,))]
-    while waiting:
-        element, nodes = waiting.pop()
-        element.pages -= 1
-        element.is_rated = False
-        element.remove_features(_features_of(page, nodes, options))
-        for sequence, places in page.styles(nodes, collapse=options.collapse).items():
-            if not sequence:
-                element.empty -= 1
-                continue
-            style = element.style_nodes[sequence]
-            style.pages -= 1
-            style.is_rated = False
-            if style.pages:
-                waiting += zip(style.children, places, strict=True)
-            else:
+            if not style.pages:
                 del element.style_nodes[sequence]
+            elif fold and style.pages == 1 and not style.children:
+                style.folded = page, places
+            else:
+                if not style.children:
+                    waiting += style.unfold()
+                waiting += zip(style.children, repeat(page), places, strict=False)
 
 
 def _features_of(page: PageNodes, nodes: Sequence[int], options: TreeOptions) -> list[int]:
@@ -188,7 +162,7 @@ def _features_of(page: PageNodes, nodes: Sequence[int], options: TreeOptions) ->
         children = chain.from_iterable(zip(sequence, places, strict=True) for sequence, places in styles)
         nodes = [*nodes, *chain.from_iterable(place for label, place in children if label == TEXT)]
     features = page.features(nodes, options.features_per_leaf)
-    return [feature << _BITS_BELOW_HASH | count << _PAGES_BITS | 1 for feature, count in features]
+    return [feature << _BITS_BELOW_HASH | count << _PAGES_BITS for feature, count in features]
 
 
 # --- how important nodes are: by presentation, by content, and both together (composite importance, CompImp)

@@ -16,7 +16,7 @@ from lxml.etree import _Element
 
 from denoise_crawler import kernel
 from denoise_crawler.output.content.blocks import Formula, Text
-from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, math_of_chtml, readable_math
+from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
@@ -175,8 +175,6 @@ def _formula_in(tag: str, element: _Element, used: set[object]) -> Formula | Tex
         latex = _latex_of_picture(element)
         return Formula(clean_latex(latex)) if latex else None
     math = element if tag == "math" else next(element.iter("math"), None)
-    if math is None and tag == "mjx-container":
-        math = math_of_chtml(element)
     latex = _latex_in(element, math, used)
     if latex and len(latex) <= MAX_LATEX_CHARACTERS:
         return Formula(clean_latex(latex), _is_display(element, math))

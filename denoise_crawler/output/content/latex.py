@@ -1,12 +1,9 @@
-"""LaTeX: of MathML and of the CHTML of MathJax, by its source or a converter; and in the text of a page."""
+"""LaTeX: of MathML, by its source or a converter; and in the text of a page."""
 
 from __future__ import annotations
 
 import re
-import sys
-import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -109,127 +106,6 @@ def _bare_markup(math: _Element) -> str | None:
 
 def _text(text: str | None) -> str:
     return escape("".join(letter for letter in text or "" if letter >= " "))
-
-
-MAX_DRAWN_ELEMENTS = 20_000
-_CHARACTER = re.compile(r"(?:^|\s)mjx-c([0-9A-F]{2,6})(?:\s|$)")
-_TOKENS = frozenset({"mi", "mn", "mo", "ms", "mtext"})
-_SKIPPED = frozenset({"assistive-mml", "surd", "mspace", "mphantom"})
-# what a part of a fraction, a root or a limit is drawn in
-_PARTS = frozenset({"num", "den", "over", "under", "base", "script", "root"})
-_ROWS = frozenset({"math", "mrow", "texatom", "mstyle", "mpadded", "menclose", "mtd", "mtr", "mtable"})
-
-
-@dataclass(slots=True)
-class _Drawn:
-    """An element that is open: what it shows, and what its parts show."""
-
-    name: str
-    shown: list[_Element] = field(default_factory=list)
-    parts: dict[str, list[_Element]] = field(default_factory=dict)
-    text: str = ""
-
-    def made(self) -> list[_Element]:
-        """Return the MathML of the element."""
-        if self.name in _TOKENS:
-            token = etree.Element(self.name)
-            token.text = unicodedata.normalize("NFKC", self.text)
-            return [token] if self.text.strip() else []
-        if (make := _MADE_OF_PARTS.get(self.name)) is not None:
-            return make(self)
-        return [_around(self.name if self.name.startswith("mt") else "mrow", self.shown)]
-
-
-def math_of_chtml(container: _Element) -> _Element | None:
-    """Return the ``math`` that a ``mjx-container`` shows; None if it shows none, or too much.
-
-    Example:
-        >>> x, two = '<mjx-mi><mjx-c class="mjx-c1D465"/></mjx-mi>', '<mjx-mn><mjx-c class="mjx-c32"/></mjx-mn>'
-        >>> drawn = f"<c><mjx-math><mjx-msup>{x}<mjx-script>{two}</mjx-script></mjx-msup></mjx-math></c>"
-        >>> etree.tostring(math_of_chtml(etree.fromstring(drawn))).decode()
-        '<math><mrow><msup><mrow><mi>x</mi></mrow><mrow><mn>2</mn></mrow></msup></mrow></math>'
-    """
-    above = [_Drawn("")]
-    walk = etree.iterwalk(container, events=("start", "end"))
-    for count, (event, element) in enumerate(walk):
-        name = str(element.tag).removeprefix("mjx-")
-        if count > MAX_DRAWN_ELEMENTS:
-            return None
-        if event == "end":
-            if len(above) > 1 and name == above[-1].name:
-                _close(above.pop(), above[-1])
-        elif name in _SKIPPED:
-            walk.skip_subtree()
-        elif drawn := _characters(element, name):
-            above[-1].text += drawn
-        elif name in _TOKENS or name in _PARTS or name in _ROWS or name in _MADE_OF_PARTS:
-            above.append(_Drawn(name))
-    math = _around("math", above[0].shown)
-    return math if any(math.itertext()) else None
-
-
-def _characters(element: _Element, name: str) -> str:
-    match = _CHARACTER.search(element.get("class", ""))
-    if match is None:
-        return (element.text or "") if name == "utext" else ""
-    letter = chr(min(int(match.group(1), 16), sys.maxunicode))
-    return letter if letter.isprintable() else ""
-
-
-def _close(closed: _Drawn, above: _Drawn) -> None:
-    """Give what an element shows to the one above."""
-    if closed.name in _PARTS:
-        above.parts.setdefault(closed.name, []).extend(closed.shown)
-    elif closed.name == "munder" and above.name == "munderover":  # drawn below the upper limit
-        above.parts.update(closed.parts)
-    else:
-        above.shown += closed.made()
-
-
-def _around(tag: str, content: list[_Element]) -> _Element:
-    made = etree.Element(tag)
-    made.extend(content)
-    return made
-
-
-def _row(content: list[_Element]) -> _Element:
-    return _around("mrow", content)
-
-
-def _fraction(drawn: _Drawn) -> list[_Element]:
-    return [_around("mfrac", [_row(drawn.parts.get(name, [])) for name in ("num", "den")])]
-
-
-def _root(drawn: _Drawn) -> list[_Element]:
-    if index := drawn.parts.get("root"):
-        return [_around("mroot", [_row(drawn.shown), _row(index)])]
-    return [_around("msqrt", drawn.shown)]
-
-
-def _scripts(drawn: _Drawn) -> list[_Element]:
-    """Make what stands at the upper and lower right, or above and below."""
-    base, scripts = drawn.parts.get("base", drawn.shown), drawn.parts.get("script", [])
-    if not scripts:
-        return _limits(drawn, base)
-    if drawn.name in ("msubsup", "munderover") and len(scripts) > 1:  # drawn from above
-        return [_around("msubsup", [_row(base), _row(scripts[1:]), _row(scripts[:1])])]
-    return [_around("msup" if drawn.name in ("msup", "mover") else "msub", [_row(base), _row(scripts)])]
-
-
-def _limits(drawn: _Drawn, base: list[_Element]) -> list[_Element]:
-    over, under = drawn.parts.get("over"), drawn.parts.get("under")
-    if over and under:
-        return [_around("munderover", [_row(base), _row(under), _row(over)])]
-    if over or under:
-        return [_around("mover" if over else "munder", [_row(base), _row(over or under or [])])]
-    return [_row(base)]
-
-
-_MADE_OF_PARTS: dict[str, Callable[[_Drawn], list[_Element]]] = {
-    "mfrac": _fraction,
-    **dict.fromkeys(("msqrt", "mroot"), _root),
-    **dict.fromkeys(("msup", "msub", "msubsup", "mover", "munder", "munderover"), _scripts),
-}
 
 
 # --- LaTeX in the text of a page: ``\(…\)``, ``\[…\]``, ``$$…$$``, environments
