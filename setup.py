@@ -18,6 +18,10 @@ BUILT = Path("build", "checked-kernel" if HOW == "checked" else "kernel")
 FLAGS = [] if os.name == "nt" else ["-O2", "-ffp-contract=off"]
 
 
+# Each Python has a wheel. By the limited API (3.11, Cython 3.3) one would do for all, but letters are then read by
+# calls: cutting a page into blocks takes twice the time, walking its tree a quarter more.
+
+
 def extensions() -> list:
     """Return the extensions of the kernel, none without Cython and lxml. One that does not build is left out."""
     if HOW == "python":

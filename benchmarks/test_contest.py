@@ -27,7 +27,6 @@ from benchmarks.contest.contenders import (
 )
 from benchmarks.contest.contest import (
     Evaluation,
-    Selection,
     evaluate,
     groups_of,
     sites_of,
@@ -41,7 +40,6 @@ from benchmarks.contest.tables import (
     escape_cell,
     figures,
     html_report,
-    main_tables,
     markdown,
     notes,
     printable,
@@ -49,7 +47,7 @@ from benchmarks.contest.tables import (
 )
 from benchmarks.contest.terminal import contenders
 from denoise_crawler.errors import ExtractorError, MethodError
-from denoise_crawler.evaluation import HALVES, REPORTING, GoldPage, Score, by_site, half, mean, read_gold
+from denoise_crawler.evaluation import GoldPage, Score, mean
 from denoise_crawler.methods import METHODS
 from examples.demo_site.articles import article_path, articles, gold_text
 from examples.demo_site.pages import article_page
@@ -190,27 +188,11 @@ def test_time_and_memory_are_counted_by_set_and_contender(four: Evaluation) -> N
         assert result.peak_bytes is None or result.peak_bytes > 1 << 20
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read in the way of Linux")
-def test_the_memory_of_the_caller_is_not_counted() -> None:
-    held = b"x" * (300 << 20)
-    found = evaluate({"set": FOUR}, [FIRST_WORD_LOST]).results[0].peak_bytes
-    assert held
-    assert found is not None
-    assert found < len(held)
-
-
 def test_a_contender_that_is_not_installed_is_named_with_what_to_install(four: Evaluation) -> None:
     assert list(four.missing) == ["nobody's"]
     assert four.missing["nobody's"] == "No module named 'a_package_that_nobody_has'; pip install nobodys"
     assert [result.contender for result in four.results] == ["all visible text", "first word lost"]
     assert any("nobody's is left out" in note and "pip install nobodys" in note for note in notes(four))
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html can be installed here")
-def test_a_peer_for_newer_pythons_is_left_out() -> None:
-    found = evaluate({"set": FOUR}, [PEERS["magic-html"]])
-    assert found.results == []
-    assert found.missing["magic-html"].endswith("pip install 'denoise-crawler[peers]' (Python 3.12 or newer)")
 
 
 def test_a_page_that_cannot_be_read_counts_as_empty_text() -> None:
@@ -245,17 +227,6 @@ def test_workers_change_no_score(four: Evaluation) -> None:
     assert [result.pages for result in at_once.results] == [result.pages for result in four.results]
 
 
-def test_progress_counts_each_page_of_each_contender() -> None:
-    seen: list[tuple[str, int, int]] = []
-    evaluate({"set": FOUR}, [FIRST_WORD_LOST], progress=lambda *step: seen.append(step))
-    assert seen == [(name, done, 4) for name in ("lxml parse", "first word lost") for done in (1, 2, 3, 4)]
-
-
-def test_no_pages_give_an_empty_evaluation() -> None:
-    found = evaluate({"set": []}, [FIRST_WORD_LOST])
-    assert (found.pages, found.sets, groups_of(found)) == ([], [], [])
-
-
 def many_pages() -> list[GoldPage]:
     """Pages of sites with 12, 6 and 1 page, in two languages and none."""
     sites = {"twelve.example": 12, "six.example": 6, "one.example": 1}
@@ -283,11 +254,6 @@ def test_groups_are_all_pages_each_language_and_the_larger_sites(many: Evaluatio
     }
 
 
-def test_what_is_all_or_nothing_is_no_group() -> None:
-    found = evaluate({"set": many_pages()[:12]}, [], selection=Selection(language="en"))
-    assert [(group.label, len(group.pages)) for group in groups_of(found)] == [("all", 4)]
-
-
 @pytest.mark.parametrize("by", ["language", "site", "half"])
 def test_breakdowns_add_up(many: Evaluation, by: str) -> None:
     everything = whole(many, "set")
@@ -302,28 +268,6 @@ def test_breakdowns_add_up(many: Evaluation, by: str) -> None:
         assert sum(part.pages for part in found) == total.pages
         assert sum(part.text_bytes for part in found) == total.text_bytes
         assert sum(part.words.f1 * part.scored for part in found) == pytest.approx(total.words.f1 * total.scored)
-
-
-def test_sites_stand_by_their_number_of_pages(many: Evaluation) -> None:
-    assert [(site.label, len(site.pages)) for site in sites_of(many, "set")] == [
-        ("twelve.example", 12),
-        ("six.example", 6),
-        ("one.example", 1),
-    ]
-
-
-def test_a_selection_takes_pages_by_language_half_and_size_of_site() -> None:
-    def sites(**selection: Any) -> dict[str, int]:
-        found = evaluate({"set": many_pages()}, [], selection=Selection(**selection))
-        return {site.label: len(site.pages) for site in sites_of(found, "set")}
-
-    assert sites(sites_with=6) == {"twelve.example": 12, "six.example": 6}
-    assert sites(language="zh") == {"twelve.example": 4, "six.example": 2, "one.example": 1}
-    assert sites(language="zh", sites_with=4) == {"twelve.example": 4}
-    halves = [sites(half=part) for part in HALVES.values()]
-    assert not set(halves[0]) & set(halves[1])
-    assert halves[0] | halves[1] == sites()
-    assert all(half(site) == part for part, found in enumerate(halves) for site in found)
 
 
 def test_the_worst_pages_come_first(four: Evaluation) -> None:
@@ -374,15 +318,6 @@ def test_the_html_page_escapes_the_names_of_sites(hostile: Evaluation) -> None:
     assert {printable(name) for name in HOSTILE} <= cells
     assert "\x1b" not in written
     assert "\u202e" not in written
-
-
-def test_the_html_page_is_whole_in_itself(many: Evaluation) -> None:
-    written = html_report(many)
-    tree = lxml_html.document_fromstring(written)
-    assert "url(" not in written
-    assert not tree.xpath("//link | //script | //img | //iframe")
-    captions: Any = tree.xpath("//caption/text()")
-    assert {table.title for table in main_tables(many)} <= set(captions)
 
 
 def test_markdown_keeps_its_columns_whatever_a_site_is_called(hostile: Evaluation) -> None:
@@ -436,14 +371,6 @@ def test_the_language_of_stop_words_is_the_declared_one(html: str, language: str
     assert declared_language(html) == language
 
 
-def test_lone_surrogates_and_the_like_get_through() -> None:
-    odd = [page("\ud800", "a b:c", "x \ud800\x00", "\udfff"), GoldPage("empty", "[", "", gold="")]
-    found = evaluate({"set": odd}, [visible_text(), method("style_tree"), method("link_ratio")])
-    assert not any(one.failure for result in found.results for one in result.pages)
-    assert html_report(found)
-    assert markdown(found)
-
-
 # --- an extractor alone, and after the noise is removed
 
 ENGLISH = [article for article in articles() if article.lang == "en"]
@@ -478,17 +405,6 @@ def test_alone_it_reads_the_page_and_after_the_method_what_is_left() -> None:
     assert [result.contender for result in evaluation.results] == ["resiliparse alone", "resiliparse after fusion"]
     assert then.precision > before.precision
     assert evaluation.results[1].versions.keys() == {"denoise-crawler", "resiliparse"}
-
-
-def test_on_real_sites_it_gains(corpus: Path) -> None:
-    sites = by_site((page for page in read_gold(corpus, "daniel") if page.gold is not None), 10)
-    chosen = [pages for site, pages in sites.items() if half(site) == REPORTING][:3]
-    gold = [page for found in chosen for page in found]
-    evaluation = evaluate(
-        {"daniel": gold}, [extractor_alone("resiliparse"), extractor_after("fusion", "resiliparse")]
-    )
-    before, then = (mean(page.words for page in result.pages if page.words) for result in evaluation.results)
-    assert then.f1 >= before.f1 + 0.02
 
 
 # --- the command
@@ -540,12 +456,6 @@ def test_methods_stand_side_by_side_on_a_gold_set(ran: "subprocess.CompletedProc
     assert SITE in ran.stdout
 
 
-def test_broken_lines_are_counted_and_named_on_stderr(ran: "subprocess.CompletedProcess[str]", gold: Path) -> None:
-    last = len(gold.read_text("utf-8").splitlines())
-    assert "2 broken lines (ledger.jsonl, line 1: " in ran.stderr
-    assert f"ledger.jsonl, line {last}: " in ran.stderr
-
-
 def test_the_json_holds_means_pages_and_versions(written: dict[str, Any]) -> None:
     everything = written["groups"][0]["contenders"]
     assert set(everything) == {"all visible text", "style_tree", "link_ratio"}
@@ -570,15 +480,3 @@ def test_the_page_and_the_markdown_show_the_figures_of_the_json(written: dict[st
         if line.startswith("| style_tree ")
     )
     assert f"| {f1} |" in row
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="magic-html can be installed here")
-def test_a_peer_that_is_not_installed_is_named_and_left_out(gold: Path) -> None:
-    ran = run_python(
-        *("-m", "benchmarks.contest", gold, "--peers", "magic-html", "--methods", "none"),
-        folder=gold.parent,
-        PYTHONPATH=str(ROOT),
-    )
-    assert "magic-html is left out" in ran.stderr
-    assert "pip install 'denoise-crawler[peers]'" in ran.stderr
-    assert "magic-html" not in ran.stdout

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from benchmarks.training.boxes import boxed
 from benchmarks.training.examples import LEAST_PAGES, labelled, planted, sample_of, wishes_of
 from benchmarks.training.fitting import FOLDS, SEEDS, fold, fold_file, kind_odds
 from denoise_crawler.evaluation import TUNING, GoldPage, half
@@ -139,6 +140,24 @@ def test_the_same_is_planted_each_time() -> None:
 def test_nothing_is_planted_on_a_small_site_or_a_short_page() -> None:
     assert not list(planted([plain_page(number) for number in range(LEAST_PAGES - 1)]))
     assert not list(planted([plain_page(number, paragraphs=2) for number in range(9)]))
+
+
+def test_boxes_that_are_planted_are_noise_but_for_those_in_the_gold_and_stand_where_they_stood() -> None:
+    pages = [plain_page(number) for number in range(12)]
+    made = [boxed(page, f"https://a.example/{page.id}") for page in pages]
+    assert made == [boxed(page, f"https://a.example/{page.id}") for page in pages]
+    with_noise = with_content = 0
+    for page, new in zip(pages, made, strict=True):
+        assert new is not None
+        told, before = texts_of(new), texts_of(page)
+        with_noise += any(not content and text not in before for text, content in told.items())
+        with_content += any(content and text not in before for text, content in told.items())
+    assert with_noise > 6
+    assert with_content > 3
+
+
+def test_no_box_is_planted_on_a_page_without_a_paragraph_of_its_gold() -> None:
+    assert boxed(GoldPage("1", "a.example", "<p>Short.</p>", gold="Short."), "https://a.example/") is None
 
 
 def test_training_without_its_package_ends_in_a_line_before_anything_is_read(tmp_path: Path) -> None:

@@ -48,7 +48,6 @@ MARKS = {
     "browser": (
         "contrib/test_rendering",
         "output/test_painted",
-        "project/test_screenshots",
         "report/test_report_in_browser",
     ),
     "fuzz": ("fuzz/",),

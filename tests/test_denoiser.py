@@ -1,6 +1,5 @@
 import logging
 import weakref
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
@@ -8,19 +7,15 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation import (
-    REPORTING,
     GoldPage,
     Score,
     addressed,
     by_site,
-    half,
     mean,
     read_gold,
     score,
@@ -31,7 +26,6 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from examples.demo_site.pages import article_page
 from examples.demo_site.replies import Article, article_path, articles, gold_text, respond
-from tests.strategies import html_pages
 
 SITES = ("one.example", "two.example", "three.example")
 
@@ -182,12 +176,6 @@ def test_lone_surrogates_and_pages_without_anything_pass(method: str) -> None:
     assert [page.text for page in found[6:]] == ["without an address", "with a bad address"]
 
 
-@pytest.mark.parametrize("url", ["https://a.example/\ud800", "https://a\udc80.example/"])
-def test_lone_surrogates_in_an_address_pass_as_replacement_characters(url: str) -> None:
-    [page] = denoise_pages([(url, "<p>text</p>")])
-    assert (page.url, page.text) == (url.translate({0xD800: "\ufffd", 0xDC80: "\ufffd"}), "text")
-
-
 @pytest.mark.parametrize("method", ["style_tree", "link_ratio"])
 def test_pages_that_are_all_alike_keep_their_text(method: str) -> None:
     html = "<body><ul><li><a href=/>Home</a></li></ul><p><a href=/x>The same story everywhere</a></p></body>"
@@ -203,18 +191,6 @@ def test_pages_that_differ_in_their_buttons_alone_keep_their_text() -> None:
         for name in names
     ]
     assert {page.text for page in denoise_pages(pages)} == {"The same text"}
-
-
-@settings(max_examples=60)
-@given(st.lists(html_pages(), max_size=5), st.sampled_from(["fusion", "style_tree", "link_ratio"]))
-def test_a_page_with_text_never_comes_out_empty(pages: list[str], method: str) -> None:
-    given_pages = [(f"https://a.example/{number % 4}", html) for number, html in enumerate(pages)]
-    found = list(denoise_pages(given_pages, method=method))
-    for (url, html), page in zip(given_pages, found, strict=True):
-        before = all_text(url, html)
-        assert bool(page.text) == bool(before)
-        assert 0.0 <= (page.noise_ratio or 0.0) < 1.0
-        assert Counter(page.text.replace("\n", "")) <= Counter(before)
 
 
 @pytest.mark.parametrize(
@@ -323,10 +299,10 @@ def test_the_bundled_site_is_no_worse_warm_than_cold(known: int) -> None:
     assert warm >= cold - 0.002
 
 
-@pytest.mark.parametrize("name", ["fundus80", "forums", "dragnet", "wcxb"])
+@pytest.mark.parametrize("name", ["fundus80", "dragnet"])
 def test_gold_sets_are_no_worse_warm_than_cold(corpus: Path, name: str) -> None:
     pages = (page for page in read_gold(corpus, name) if page.gold is not None)
-    sites = [found for site, found in by_site(pages, 2).items() if name != "wcxb" or half(site) == REPORTING]
+    sites = by_site(pages, 2).values()
     taken, count = [], 0
     for found in sites:
         if count < MOST_PAGES:

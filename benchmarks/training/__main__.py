@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.training.boxes import COUNTS, boxed
 from benchmarks.training.examples import (
     LEAST_KNOWN,
     PLANTINGS,
@@ -51,13 +52,14 @@ from benchmarks.training.fitting import (
     votes,
 )
 from denoise_crawler.errors import MissingExtraError
-from denoise_crawler.evaluation import TUNING, by_site, gold_sets, half
+from denoise_crawler.evaluation import TUNING, GoldPage, addresses, by_site, gold_sets, half
 from denoise_crawler.methods.fusion.features import Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
 
 T = TypeVar("T")
+BOXED_PAGES = 2  # of a site
 
 
 @dataclass(eq=False)
@@ -66,6 +68,7 @@ class _Course:
 
     sites: list[list[LabelledPage]]
     planted: list[list[LabelledPage]]  # those on which noise could be planted, with it
+    boxed: list[list[LabelledPage]]  # pages alone, with boxes
     boosting: Boosting
     trained_on: dict[str, dict[str, int]]
     votes: list[dict[str, float]] = field(init=False)
@@ -91,16 +94,17 @@ def train(
     boosting: Boosting,
     whole: Sequence[Path] = (),
     parts: Sequence[Path] = (),
-    articles: Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
 ) -> tuple[Weights, list[Weights]]:
     """Return weights from the tuning halves of ``sets``, all sites of the others; and those without each fold.
 
-    ``articles`` are the names of sets whose pages are articles, where they say no type.
+    ``types`` are by name of a set what its pages are, where they say no type.
     """
-    course = _read(sets, whole, parts, articles, boosting)
+    course = _read(sets, whole, parts, types or {}, boosting)
     words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
     known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
-    shown = *((site, 0) for site in course.sites), *((site, LEAST_KNOWN) for site in course.planted)
+    alone = ((site, 0) for site in (*course.sites, *course.boxed))
+    shown = *alone, *((site, LEAST_KNOWN) for site in course.planted)
     examples: list[Rows] = []
     for site, least in _told(shown, "features"):
         examples += rows(site, known[fold(site[0].site)], least)
@@ -133,26 +137,41 @@ def train(
 
 
 def _read(
-    sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], articles: Sequence[str], boosting: Boosting
+    sets: Sequence[Path],
+    whole: Sequence[Path],
+    parts: Sequence[Path],
+    types: Mapping[str, str],
+    boosting: Boosting,
 ) -> _Course:
     """Read the sites that are learned from."""
     trained_on: dict[str, dict[str, int]] = {}
     sites: list[list[LabelledPage]] = []
     with_noise: list[list[LabelledPage]] = []
+    with_boxes: list[list[LabelledPage]] = []
     for paths, everything, is_part in ((sets, False, False), (whole, True, False), (parts, True, True)):
         for name, pages in gold_sets(paths).items():
             chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
             told = _told(list(chosen.values()), f"reading {name}")
-            page_type = "article" if name in articles else ""
+            page_type = types.get(name, "")
             found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
             if not is_part:
                 for pages, number in product(chosen.values(), range(PLANTINGS)):
                     with_noise.append(list(labelled(planted(pages, number))))
                 for pages in chosen.values():
                     with_noise.append(list(labelled(planted(pages, short=True), counts=SHORT_COUNTS)))
+                    with_boxes += _with_boxes(pages, page_type)
             trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
             sites += [site for site in found if site]
-    return _Course(sites, [site for site in with_noise if site], boosting, trained_on)
+    return _Course(sites, [site for site in with_noise if site], with_boxes, boosting, trained_on)
+
+
+def _with_boxes(pages: Sequence[GoldPage], page_type: str) -> Iterator[list[LabelledPage]]:
+    """Yield a few pages of a site with boxes planted, each alone: a page that knows its site knows its boxes."""
+    with_gold = [page for page in pages if page.gold]
+    for page, address in list(zip(with_gold, addresses(with_gold), strict=True))[:BOXED_PAGES]:
+        is_thread = (page.page_type or page_type) == "forum"
+        if (made := boxed(page, address, may_have_comments=not is_thread)) is not None:
+            yield list(labelled([made], counts=COUNTS, has_planted_comments=True))
 
 
 def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tree]]:
@@ -188,15 +207,16 @@ def main(argv: list[str] | None = None) -> None:
     add("--whole", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
     what = "sets whose gold is a part of the content: nothing is learned from text that is not in it"
     add("--parts", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
-    what = "names of sets whose pages are articles, where they say no type"
-    add("--articles", nargs="+", default=[], metavar="NAME", help=what)
+    what = "what the pages of a set are, where they say no type"
+    add("--types", nargs="+", default=[], metavar="NAME=TYPE", help=what)
     add("--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there")
     given = parser.parse_args(argv)
     try:
         boosting = Boosting(given.trees, given.leaves, given.rate)
     except MissingExtraError as error:
         sys.exit(f"{parser.prog}: {error}")
-    weights, without = train(given.sets, boosting, given.whole, given.parts, given.articles)
+    types = dict(one.split("=", 1) for one in given.types)
+    weights, without = train(given.sets, boosting, given.whole, given.parts, types)
     given.output.write_bytes(write_weights(weights))
     if given.folds is not None:
         given.folds.mkdir(parents=True, exist_ok=True)

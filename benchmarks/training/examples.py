@@ -73,6 +73,7 @@ class LabelledPage:
     told: NDArray[np.bool_]
     is_part: bool
     counts: float = 1.0
+    has_planted_comments: bool = False
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -88,7 +89,12 @@ class LabelledPage:
 
 
 def labelled(
-    pages: Iterable[GoldPage], *, is_part: bool = False, page_type: str = "", counts: float = 1.0
+    pages: Iterable[GoldPage],
+    *,
+    is_part: bool = False,
+    page_type: str = "",
+    counts: float = 1.0,
+    has_planted_comments: bool = False,
 ) -> Iterator[LabelledPage]:
     """Yield the pages of one site that have gold and text.
 
@@ -106,8 +112,10 @@ def labelled(
                 told &= content | ~labels(blocks.texts, gold.optional)
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
-                unit_kinds(page), blocks, content, gold.gold or "", gold.page_type or "",
+                unit_kinds(page), blocks, content, gold.gold or "",
+                gold.page_type or (page_type if page_type == "forum" else ""),
                 gold.page_type or page_type, page.once(kind_words_of), traits_of(page), told, is_part, counts,
+                has_planted_comments,
             )  # fmt: skip
 
 
@@ -202,6 +210,8 @@ def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> tuple[float
 
 def _comments_wish(page: LabelledPage, chance: random.Random) -> float:
     """Return whether readers' comments are content of a page; by chance where it has none, or is a thread."""
+    if page.has_planted_comments:
+        return 0.0
     blocks = page.blocks
     comments = (blocks.around.places[blocks.elements] & _COMMENT) > 0
     tokens = float(blocks.tokens[comments].sum())
@@ -301,7 +311,7 @@ def planted(pages: Sequence[GoldPage], number: int = 0, *, short: bool = False) 
     if len(found) < LEAST_PAGES:
         return
     chance = random.Random(hash64(f"planted {found[0].site} {number}"))
-    words = _Words(" ".join(page.gold or "" for page in found)[:_MOST_CHARACTERS])
+    words = DrawnWords(" ".join(page.gold or "" for page in found)[:_MOST_CHARACTERS])
     plants = [_plant(chance, words) for _ in range(chance.randint(1, _MOST_PLANTS))]
     for page, address in zip(found, addresses(found), strict=True):
         if (made := _with(plants, page, address, short=short)) is not None:
@@ -312,18 +322,13 @@ def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool
     root = Page.parse(address, page.html, site=page.site).root
     if root is None:
         return None
-    gold = "".join((page.gold or "").split())
-    paragraphs = [
-        one
-        for one in root.iter("p")
-        if len(text := "".join("".join(map(str, one.itertext())).split())) >= _LEAST_CHARACTERS and text in gold
-    ]
+    paragraphs = gold_paragraphs(root, page.gold or "")
     if len(paragraphs) < _LEAST_PARAGRAPHS:
         return None
     chance = random.Random(hash64(f"planted {address}"))
     if short:
         left = chance.randint(1, SHORT)
-        page = replace(page, gold=_without(page.gold or "", paragraphs[left:]))
+        page = replace(page, gold=without(page.gold or "", paragraphs[left:]))
         paragraphs = paragraphs[:left]
     for plant in plants:
         beside = paragraphs[round(plant.place * (len(paragraphs) - 1))]
@@ -334,7 +339,17 @@ def _with(plants: Sequence[_Plant], page: GoldPage, address: str, *, short: bool
     return replace(page, html=str(etree.tostring(root, encoding="unicode", method="html")))
 
 
-def _without(gold: str, paragraphs: Sequence[etree._Element]) -> str:
+def gold_paragraphs(root: etree._Element, gold: str) -> list[etree._Element]:
+    """Return the paragraphs of a page that stand in its gold, but for short ones."""
+    written = "".join(gold.split())
+    return [
+        one
+        for one in root.iter("p")
+        if len(text := "".join("".join(map(str, one.itertext())).split())) >= _LEAST_CHARACTERS and text in written
+    ]
+
+
+def without(gold: str, paragraphs: Sequence[etree._Element]) -> str:
     """Remove ``paragraphs`` from their page, and return its gold without their lines."""
     removed = "".join("".join(map(str, one.itertext())) for one in paragraphs)
     removed = "".join(removed.split())
@@ -355,7 +370,7 @@ def _element(wrapper: Sequence[str], text: str, linked: str) -> etree._Element:
     return outer
 
 
-def _plant(chance: random.Random, words: _Words) -> _Plant:
+def _plant(chance: random.Random, words: DrawnWords) -> _Plant:
     """Draw what is planted on a site."""
     place = chance.choice((0.0, 0.3, 0.5, 0.7, 1.0, 1.0))
     wrapper = chance.choice(_WRAPPERS)
@@ -381,18 +396,18 @@ def _plant(chance: random.Random, words: _Words) -> _Plant:
     return _Plant(place, wrapper, presence, parts)
 
 
-class _Words:
+class DrawnWords:
     """Words of gold texts, in an order that none of them has: signs where the language parts no words."""
 
     def __init__(self, gold: str) -> None:
-        self._signs = len("".join(IDEOGRAPH.findall(gold))) > len(gold) / 3
-        self._words = IDEOGRAPH.findall(gold) if self._signs else gold.split()
-        if self._signs:
+        self.are_signs = len("".join(IDEOGRAPH.findall(gold))) > len(gold) / 3
+        self._words = IDEOGRAPH.findall(gold) if self.are_signs else gold.split()
+        if self.are_signs:
             self._words = list("".join(self._words))
 
     def draw(self, chance: random.Random, least: int, most: int) -> str:
         """Return some words, as many as asked for; twice as many signs."""
         count = chance.randint(least, most)
-        if self._signs:
+        if self.are_signs:
             return f"{''.join(chance.choices(self._words, k=2 * count))}。"
         return f"{' '.join(chance.choices(self._words, k=count)).rstrip('.')}."

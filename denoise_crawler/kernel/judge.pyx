@@ -351,7 +351,9 @@ def blocks_of(nodes, frozenset title not None):
     check_nodes(tags, parents, ends, len(names))
     check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
     table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
-    meanings = np.array([naming.meaning_of(name) for name in names], np.int64)
+    cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
+    for number in range(len(names)):
+        meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
     lines, written = elements_of(
         names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, table, paths, homes
     )
@@ -1785,12 +1787,9 @@ cdef class Trees:
         const double[:, ::1] leaves not None,
     ):
         cdef Py_ssize_t tree, split, trees = features.shape[0], splits = features.shape[1]
-        if leaves.shape[0] != trees or leaves.shape[1] < 32:
-            raise ValueError("the arrays do not fit each other")
-        if (thresholds.shape[0], thresholds.shape[1]) != (trees, splits):
-            raise ValueError("the arrays do not fit each other")
-        if (ruled_out.shape[0], ruled_out.shape[1]) != (trees, splits):
-            raise ValueError("the arrays do not fit each other")
+        cdef bint fits = leaves.shape[0] == trees and leaves.shape[1] >= shared.MAX_LEAVES
+        fits &= thresholds.shape[0] == trees and thresholds.shape[1] == splits
+        check(fits and ruled_out.shape[0] == trees and ruled_out.shape[1] == splits, "the arrays do not fit each other")
         for tree in range(trees):
             for split in range(splits):
                 self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
@@ -1805,7 +1804,7 @@ cdef class Trees:
         cdef void* room
         cdef AddTrees add_trees = fastest_add_trees()
         cdef double[::1] total = doubles(rows)
-        self.check(count)
+        check(<size_t>count >= self.columns, "a split has a feature that the table has not")
         if not rows or not trees or not splits:
             return total.base
         room = malloc(count * ROWS * sizeof(float) + 32)
@@ -1827,11 +1826,6 @@ cdef class Trees:
         free(room)
         return total.base
 
-    cdef int check(self, size_t columns) except -1:
-        if columns < self.columns:
-            raise ValueError("a split has a feature that the table has not")
-        return 0
-
 
 def contributions(
     const int32_t[:, ::1] features not None, const float[:, ::1] thresholds not None,
@@ -1840,9 +1834,10 @@ def contributions(
     """Return by feature what it adds to the score of one row."""
     cdef Py_ssize_t tree, split, following, feature, side, trees = features.shape[0], splits = features.shape[1]
     cdef double[::1] added = doubles(row.shape[0])
-    check(thresholds.shape[0] == trees and thresholds.shape[1] == splits, "the arrays do not fit each other")
-    check((below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
-    check((gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2), "the arrays do not fit each other")
+    cdef bint fits = thresholds.shape[0] == trees and thresholds.shape[1] == splits
+    fits &= (below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2)
+    fits &= (gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2)
+    check(fits, "the arrays do not fit each other")
     for tree in range(trees):
         split = 0
         while 0 <= split < splits:

@@ -63,7 +63,7 @@ def spoken_names(tag: str, class_name: str, identity: str, heading: str, title: 
 
 @lru_cache(maxsize=4_096)
 def _is_of_heading(tag: str, class_name: str, identity: str, heading: str) -> bool:
-    """Tell whether an id is made from a heading.
+    """Return True if an id is made from a heading.
 
     One word names a part of the page ("comments"), but for sections that have it as their whole heading.
     """
@@ -109,7 +109,7 @@ _NO_COMMENTS = re.compile(
 
 
 def _may_hide(style: str) -> bool:
-    """Tell whether a style holds a word that hides; most hold none, and a search for both patterns is slow."""
+    """Return True if a style holds a word that hides; most hold none, and a search for both patterns is slow."""
     return "none" in style or "hidden" in style
 
 

@@ -194,7 +194,7 @@ cdef class Columns:
         return None
 
     def has_text(self):
-        """Tell whether any node is a run of text."""
+        """Return True if any node is a run of text."""
         cdef Py_ssize_t index
         for index in range(self.count):
             if self.nodes[index].tag == TEXT:
@@ -267,7 +267,7 @@ cdef class Columns:
         return found
 
     def holds(self, Py_ssize_t start, Py_ssize_t stop, frozenset tags, bint other):
-        """Tell whether a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
+        """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
         cdef Py_ssize_t index
         cdef const unsigned char[::1] wanted = self.wanted(tags)
         for index in range(max(start, 0), min(stop, self.count)):
@@ -432,7 +432,7 @@ cdef class Words:
                     self.seconds[letter] |= 1 << number
 
     cdef bint stand_in(self, const char* letter) noexcept:
-        """Tell whether a value holds one of the words."""
+        """Return True if a value holds one of the words."""
         cdef int number, size
         cdef uint16_t begun
         cdef const char* word
@@ -454,7 +454,7 @@ cdef class Words:
         return False
 
     cdef bint stand_in_value(self, tree.xmlNode* node, tree.xmlAttr* attribute) except -1:
-        """Tell whether the value of an attribute holds one of the words."""
+        """Return True if the value of an attribute holds one of the words."""
         cdef bytes value
         if is_plain(attribute):
             return self.stand_in(plain_value(attribute))
@@ -463,7 +463,7 @@ cdef class Words:
 
 
 cdef bint is_plain(tree.xmlAttr* attribute) noexcept:
-    """Tell whether a value is one text; else it is put together from parts."""
+    """Return True if a value is one text; else it is put together from parts."""
     cdef tree.xmlNode* text = attribute.children
     return text == NULL or (text.next == NULL and text.type == tree.XML_TEXT_NODE)
 
@@ -520,7 +520,7 @@ cdef class Search:
         self.attributes = Names(hints.attributes, len(hints.attributes))
 
     cdef bint finds(self, tree.xmlNode* node) except -1:
-        """Tell whether an element has a hint."""
+        """Return True if an element has a hint."""
         cdef tree.xmlAttr* attribute
         cdef list row
         cdef object words
@@ -669,48 +669,43 @@ cdef class _Tags:
 
 
     cdef bint has_block(self, tree.xmlNode* above) except -1:
-        """Tell whether a block stands below an element."""
-        cdef tree.xmlNode* node = above.children
+        """Return True if a block stands below an element."""
+        cdef tree.xmlNode* node = next_below(above, above)
         while node != NULL:
-            if node.type == tree.XML_ELEMENT_NODE:
-                if <int>self.kinds[self.number(node)] & BLOCK:
-                    return True
-                if node.children != NULL:
-                    node = node.children
-                    continue
-            while node.next == NULL:
-                node = node.parent
-                if node == above:
-                    return False
-            node = node.next
+            if node.type == tree.XML_ELEMENT_NODE and <int>self.kinds[self.number(node)] & BLOCK:
+                return True
+            node = next_below(node, above)
         return False
 
 
+cdef tree.xmlNode* next_below(tree.xmlNode* node, tree.xmlNode* above) noexcept nogil:
+    """Return what follows a node in the order of the document, NULL if nothing does below the element ``above``."""
+    if node.type == tree.XML_ELEMENT_NODE and node.children != NULL:
+        return node.children
+    while node != above:
+        if node.next != NULL:
+            return node.next
+        node = node.parent
+    return NULL
+
+
 cdef bint is_longer(tree.xmlNode* above, Py_ssize_t most) noexcept nogil:
-    """Tell whether more than ``most`` bytes of text stand below an element."""
-    cdef tree.xmlNode* node = above.children
+    """Return True if more than ``most`` bytes of text stand below an element."""
+    cdef tree.xmlNode* node = next_below(above, above)
     cdef Py_ssize_t size = 0
     while node != NULL:
-        if node.type == tree.XML_ELEMENT_NODE:
-            if node.children != NULL:
-                node = node.children
-                continue
-        elif node.content == NULL:
-            return True  # no text, whatever it is
-        else:
+        if node.type != tree.XML_ELEMENT_NODE:
+            if node.content == NULL:
+                return True  # no text, whatever it is
             size += strlen(<const char*>node.content)
             if size > most:
                 return True
-        while node.next == NULL:
-            node = node.parent
-            if node == above:
-                return False
-        node = node.next
+        node = next_below(node, above)
     return False
 
 
 cdef bint has_address(tree.xmlNode* link) noexcept nogil:
-    """Tell whether a link has an address, if an empty one."""
+    """Return True if a link has an address, if an empty one."""
     cdef tree.xmlAttr* attribute = link.properties
     while attribute != NULL:
         if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
@@ -720,7 +715,7 @@ cdef bint has_address(tree.xmlNode* link) noexcept nogil:
 
 
 cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
-    """Tell whether a text is of plain white space, and no other text follows it."""
+    """Return True if a text is of plain white space, and no other text follows it."""
     cdef const_xmlChar* letter = node.content
     if node.type != tree.XML_TEXT_NODE or letter == NULL or letter[0] == 0:
         return False
@@ -731,35 +726,28 @@ cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
     return letter[0] == 0
 
 
-
 cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
-    """Tell whether the text of an element may begin with a figure; where that takes long to find, it may."""
-    cdef tree.xmlNode* node = above.children
+    """Return True if the text of an element may begin with a figure; where that takes long to find, it may."""
+    cdef tree.xmlNode* node = next_below(above, above)
     cdef const unsigned char* letter
     cdef Py_ssize_t steps
     for steps in range(STEPS):
         if node == NULL:
             return False
-        if node.type == tree.XML_ELEMENT_NODE:
-            if node.children != NULL:
-                node = node.children
-                continue
-        elif node.type == tree.XML_TEXT_NODE:
+        if node.type == tree.XML_TEXT_NODE:
             letter = <const unsigned char*>node.content
             while letter != NULL and (letter[0] == 32 or 9 <= letter[0] <= 13):
                 letter += 1
             if letter != NULL and letter[0]:  # 194 and 225 to 227 begin the other spaces of Unicode
                 return b"0" <= letter[0] <= b"9" or letter[0] == 194 or 225 <= letter[0] <= 227
-        elif node.type != tree.XML_COMMENT_NODE and node.type != tree.XML_PI_NODE:
+        elif node.type not in (tree.XML_ELEMENT_NODE, tree.XML_COMMENT_NODE, tree.XML_PI_NODE):
             return True  # no text that can be read here
-        while node != above and node.next == NULL:
-            node = node.parent
-        node = NULL if node == above else node.next
+        node = next_below(node, above)
     return True
 
 
 cdef bint may_be_named(tree.xmlNode* node) noexcept nogil:
-    """Tell whether a class may name the numbers of lines."""
+    """Return True if a class may name the numbers of lines."""
     cdef tree.xmlAttr* attribute = node.properties
     cdef const char* value
     while attribute != NULL:
@@ -798,10 +786,10 @@ def walk_tree(
         blocks: Tags that no opaque element holds, unless it was never closed.
         text_tag: The tag of runs of text.
         notice: How many bytes a ``noscript`` may hold that is surely not read.
-        is_no_notice: Tells of any other whether it is read all the same.
-        is_read: Tells of an opaque element whether its content is read all the same; asked of buttons and of those
+        is_no_notice: Returns True for any other that is read all the same.
+        is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
-        are_line_numbers: Tells whether an element holds nothing but numbers of lines of code.
+        are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
         is_shared: Whether somebody else may change the tree.
     """
     cdef Columns columns = Columns(root, text_tag, is_shared)
@@ -895,7 +883,7 @@ cdef dict DECLARING = {
 
 
 cdef bint is_value(tree.xmlNode* node, tree.xmlAttr* attribute, const char* value) except -1:
-    """Tell whether an attribute has a value."""
+    """Return True if an attribute has a value."""
     if is_plain(attribute):
         return strcmp(plain_value(attribute), value) == 0
     return attributeValue(node, attribute) == value.decode("utf-8")

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, compress
 from math import sqrt
 
@@ -71,14 +72,22 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
 def names_of(nodes: Nodes, index: int) -> Iterator[str]:
     """Yield the names of an element."""
     tag, element = nodes.tags[index], nodes.elements[index]
-    classes = dict.fromkeys(_DIGITS.sub("", one) for one in element.get("class", "").split()[:MAX_NAMES])
+    get = element.get
+    yield from _names(tag, get("class", "")[:_LONGEST], get("id", "")[:_LONGEST], get("itemprop", "")[:_LONGEST])
+
+
+_LONGEST = 2 * MAX_NAMES * MAX_NAME_CHARACTERS  # characters of a class: what is remembered must be bounded
+
+
+@lru_cache(maxsize=2_048)
+def _names(tag: str, written: str, identity: str, named_property: str) -> tuple[str, ...]:
+    classes = dict.fromkeys(_DIGITS.sub("", one) for one in written.split()[:MAX_NAMES])
     names = [f".{name}" for name in classes if name.strip("-_")]
-    identity = element.get("id", "")
     if (kind := _DIGITS.sub("", identity)) not in ("", identity):
         names.append(f"#{kind}")
-    if kind := element.get("itemprop", ""):
-        names.append(f"@{kind}")
-    yield from (f"{tag}{name[:MAX_NAME_CHARACTERS]}" for name in names)
+    if named_property:
+        names.append(f"@{named_property}")
+    return tuple([f"{tag}{name[:MAX_NAME_CHARACTERS]}" for name in names])
 
 
 def texts_of_most(nodes: Nodes, elements: Sequence[int], shortest: int = 1) -> frozenset[str]:

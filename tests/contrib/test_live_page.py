@@ -10,16 +10,13 @@ from scrapy.settings import Settings
 
 from denoise_crawler.contrib.live import LiveSettings
 from denoise_crawler.errors import SettingError
-from denoise_crawler.page import Page
 from examples.demo_site.server import DemoServer
 from tests.chromium import DESKTOP, PHONE, faults, opened, overflow, photograph, photograph_for_docs, running
 from tests.conftest import Project
-from tests.loopback import HTML, Answer, nothing, serving
-from tests.report.test_report import assert_blocks_are_listed, page_of_blocks
 
 STAYING = """
 import pathlib
-from scrapy import Request, Spider, signals
+from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 from denoise_crawler.spiders.msn_news import MsnNewsSpider
 
@@ -38,18 +35,6 @@ class Staying:
 
 class Stories(Staying, MsnNewsSpider):
     name = "staying"
-
-
-class LongPages(Staying, Spider):
-    name = "long_pages"
-
-    async def start(self):
-        for blocks in (2000, 3000, 4000):
-            yield Request(f"{self.url}/{blocks}")
-
-    def parse(self, response):
-        for _ in range(2):
-            yield {"url": response.url}
 """
 
 
@@ -165,29 +150,6 @@ def test_the_live_page_renews_itself_in_a_browser_and_is_accessible(live: Live) 
                 page.wait_for_selector("#block-list button")
                 assert overflow(page) <= 0
                 photograph(page, f"live-page-{size['width']}")
-
-
-def test_the_live_page_shows_pages_of_thousands_of_blocks_and_counts_each_page_once(project: Project) -> None:
-    def answer(path: str) -> Answer:
-        name = path.strip("/")
-        return Answer(200, HTML, page_of_blocks(int(name)).encode()) if name.isdigit() else nothing(path)
-
-    with serving(answer) as site:
-        live = Live(project, "long_pages", "-a", f"url={site.url}", "-s", "DENOISE_WARMUP_PAGES=0")
-        said = live.until(r"<dt>Items cleaned</dt><dd>6<")
-        numbers = {
-            int(blocks): number
-            for number, blocks in re.findall(r'href="/denoise/page/(\d+)".*?<span class="url">\S+/(\d+)<', said)
-        }
-        assert sorted(numbers) == [2000, 3000, 4000]
-        assert len(re.findall('href="/denoise/page/', said)) == 3
-        visible = sum(sum(Page.parse("", page_of_blocks(blocks)).characters) for blocks in numbers)
-        assert f"kept of {visible:,}" in said
-        for blocks, number in numbers.items():
-            code, _, page = live.ask(f"/denoise/page/{number}")
-            assert code == 200
-            assert_blocks_are_listed(page, blocks)
-        live.end()
 
 
 @pytest.mark.parametrize("value", ["x", [2, 1], [1, 2, 3], [], 70000, -1, "6080,"])

@@ -1,8 +1,6 @@
 from importlib.util import find_spec
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from denoise_crawler.contrib.stat_checks import count_losses, noise_share, unread_share
 from examples.demo_site.server import DemoServer
@@ -55,16 +53,6 @@ def test_pages_that_give_no_text_are_a_share_of_all() -> None:
     assert unread_share(stats) == 0.5
     assert unread_share({}) is None
     assert noise_share({}) is None
-
-
-@given(st.integers(1, 10**9), st.integers(0, 10**9), st.integers(0, 99), st.integers(0, 99), st.integers(0, 99))
-def test_shares_are_between_none_and_all(before: int, after: int, pages: int, empty: int, scripts: int) -> None:
-    share = noise_share({"denoise/characters_before": before, "denoise/characters_after": min(before, after)})
-    assert share is not None
-    assert 0 <= share <= 1
-    stats = {"denoise/pages": pages, "denoise/skipped/empty": empty, "denoise/script_pages": scripts}
-    unread = unread_share(stats)
-    assert unread is None or 0 <= unread <= 1
 
 
 @pytest.mark.skipif(find_spec("spidermon") is None, reason="spidermon is not installed")

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation import HALVES, VISIBLE_TEXT, GoldPage, evaluate, half, select
-from denoise_crawler.methods import Judgement, MethodChoice
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.page import Page
 from examples.demo_site.articles import gold_text
@@ -70,21 +69,10 @@ def test_the_json_holds_the_means(ran: "subprocess.CompletedProcess[str]", gold:
     assert f"{f1s['style_tree']:.3f}" in ran.stdout
 
 
-def test_one_language_can_be_chosen(gold: Path) -> None:
-    chinese = sum(page.language == "zh" for page in stories())
-    ran = denoise(gold.parent, "evaluate", gold, "--language", "zh", "--methods", "link_ratio")
-    assert f"ledger: {chinese} pages with gold text" in ran.stdout
-
-
 def test_a_choice_without_pages_is_said(gold: Path) -> None:
     ran = denoise(gold.parent, "evaluate", gold, "--sites-with", "1000", "--methods", "link_ratio", code=1)
     assert ran.stdout == ""
     assert "nothing to evaluate" in ran.stderr
-
-
-def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
-    ran = denoise(tmp_path, "evaluate", "nowhere.jsonl", code=1)
-    assert "nowhere.jsonl: no such file or folder" in ran.stderr
 
 
 def test_pages_are_chosen_by_language_half_and_number() -> None:
@@ -116,14 +104,6 @@ def test_a_page_that_fails_counts_as_empty_text_and_is_counted(monkeypatch: pyte
     pages = [GoldPage(name, "a.example", "<p>x", gold="x") for name in ("1", "2", "3", "raise")]
     row = evaluate("mine", pages, "link_ratio")
     assert (row.pages, row.failed, row.words.recall) == (4, 1, 0.75)
-
-
-def test_a_method_with_options_is_evaluated_too() -> None:
-    story = "A story of the harbour and of its boats, which came home one by one."
-    page = GoldPage("1", "a.example", PAGE.format(story), gold=story)
-    assert evaluate("mine", [page], MethodChoice("link_ratio", {"threshold": 0.4})).words.f1 == 1.0
-    with pytest.raises(MethodError):
-        evaluate("mine", [page], "no_such_method")
 
 
 def test_lone_surrogates_and_strange_sites_get_through() -> None:

@@ -124,33 +124,6 @@ def test_precision_and_recall_change_places_with_the_texts(
     assert there.f1 == pytest.approx(back.f1)
 
 
-@pytest.mark.parametrize("score", [score, score_by_characters])
-@given(TEXTS, TEXTS)
-def test_a_score_lies_between_0_and_1_and_f1_between_its_parts(
-    score: Callable[[str, str], Score], one: str, two: str
-) -> None:
-    found = score(one, two)
-    low, high = sorted((found.precision, found.recall))
-    assert 0.0 <= low <= found.f1 + 1e-12
-    assert found.f1 <= high + 1e-12 <= 1.0 + 1e-12
-
-
-@pytest.mark.parametrize("score", [score, score_by_characters])
-@given(TEXTS)
-def test_a_text_agrees_with_itself(score: Callable[[str, str], Score], text: str) -> None:
-    assert score(text, text) == Score(1.0, 1.0, 1.0)
-
-
 def test_a_mean_counts_each_page_the_same() -> None:
     found = mean(iter([Score(1.0, 0.5, 0.6), Score(0.0, 0.5, 0.0), Score(0.5, 0.5, 0.3)]))
     assert (found.precision, found.recall, found.f1) == pytest.approx((0.5, 0.5, 0.3))
-
-
-def test_the_mean_of_none_is_0() -> None:
-    assert mean([]) == Score(0.0, 0.0, 0.0)
-
-
-@given(st.lists(st.builds(score, TEXTS, TEXTS), min_size=1))
-def test_a_mean_lies_between_the_least_and_the_greatest(scores: list[Score]) -> None:
-    f1s = [each.f1 for each in scores]
-    assert min(f1s) - 1e-12 <= mean(scores).f1 <= max(f1s) + 1e-12

@@ -1,4 +1,4 @@
-"""A run of fuzz inputs in a worker process: what hangs or crashes there takes nothing else along."""
+"""A run of fuzz inputs in a worker process: an input that hangs or crashes costs no other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import faulthandler
 import signal
 import sys
 import traceback
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,80 +22,49 @@ from tests.memory import peak_bytes
 
 GROUP = 20  # inputs that are pages of one site
 REPORTED = 10  # of one site in so many a report is written: it costs more than all the rest of its pages
-ROOT = Path(__file__).parents[2]
-
-
-@dataclass
-class Failure:
-    """An input that failed: the ``file`` to send again, and the last line of what was raised."""
-
-    number: int
-    error: str
-    file: str
 
 
 @dataclass
 class Result:
-    """What came of some inputs. ``sizes`` counts inputs by the power of two below their characters or bytes."""
+    """What came of some inputs: how many, how many with text, by number the error and file of each that failed."""
 
     inputs: int = 0
-    sizes: Counter[int] = field(default_factory=Counter)
     texts: int = 0
-    failures: list[Failure] = field(default_factory=list)
+    failures: dict[int, tuple[str, Path]] = field(default_factory=dict)
     peak_bytes: int = 0
 
     def add(self, other: Result) -> None:
         """Add what came of other inputs."""
         self.inputs += other.inputs
-        self.sizes += other.sizes
         self.texts += other.texts
-        self.failures += other.failures
+        self.failures |= other.failures
         self.peak_bytes = max(self.peak_bytes, other.peak_bytes)
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Inputs ``first`` up to ``end`` of ``seed``; ``trace`` is where to leave the branches that were taken."""
-
-    seed: int
-    first: int
-    end: int
-    failures: Path
-    trace: Path | None = None
-
-
 class Sent(NamedTuple):
-    """What came of one input: its size (characters or bytes), whether it has text, the error, the traceback."""
+    """What came of one input: whether it has text, the error, the traceback."""
 
-    size: int | None = None
     has_text: bool = False
     error: str = ""
-    said: str = ""
+    traceback: str = ""
     peak_bytes: int = 0
 
 
-def run(chunk: Chunk, worker: Worker[Fuzzer]) -> Result:
-    """Send a chunk through a worker process and return what comes of it."""
+def run(inputs: range, failures: Path, seed: int, limits: Limits | None = None) -> Result:
+    """Send inputs of a seed through a worker process; write those that fail, and their tracebacks, to a folder."""
     result = Result()
-    for number in range(chunk.first, chunk.end):
-        try:
-            found = worker.call(Fuzzer.send, number)
-        except WorkerError as error:
-            found = Sent(error=str(error), said=str(error))
-        result.inputs += 1
-        result.sizes.update([] if found.size is None else [found.size.bit_length()])
-        result.texts += found.has_text
-        result.peak_bytes = max(result.peak_bytes, found.peak_bytes)
-        if found.error:
-            result.failures.append(Failure(number, found.error[:200], _kept(chunk, number, found.said)))
-    worker.call(Fuzzer.finish)
-    worker.close()
+    with Worker(partial(Fuzzer, seed), limits or Limits()) as worker:
+        for number in inputs:
+            try:
+                sent = worker.call(Fuzzer.send, number)
+            except WorkerError as error:
+                sent = Sent(error=str(error), traceback=str(error))
+            result.inputs += 1
+            result.texts += sent.has_text
+            result.peak_bytes = max(result.peak_bytes, sent.peak_bytes)
+            if sent.error:
+                result.failures[number] = sent.error[:200], _written(failures, seed, number, sent.traceback)
     return result
-
-
-def fuzzing(chunk: Chunk, limits: Limits | None = None) -> Worker[Fuzzer]:
-    """Return a worker that fuzzes a chunk; its process starts with the first input."""
-    return Worker(partial(Fuzzer, chunk), limits or Limits())
 
 
 def methods_of(group: int) -> tuple[str, ...]:
@@ -106,43 +74,28 @@ def methods_of(group: int) -> tuple[str, ...]:
 
 
 class Fuzzer:
-    """Sends inputs, in a worker process. After one that ended the process another goes on behind it."""
+    """Sends inputs, in a worker process. After one that ended the process, a new process goes on."""
 
-    def __init__(self, chunk: Chunk) -> None:
+    def __init__(self, seed: int) -> None:
         # the limit of time ends the process with a traceback, whatever code it is in
         faulthandler.register(signal.SIGPROF, file=sys.__stderr__ or sys.stderr, chain=True)
-        self._seed, self._group, self._tracer = chunk.seed, -1, None
-        if chunk.trace is not None:
-            import coverage
-
-            parts = [str(ROOT / "denoise_crawler" / "*")]
-            self._tracer = coverage.Coverage(
-                data_file=str(chunk.trace), branch=True, include=parts, config_file=False
-            )
-            self._tracer.start()
+        self._seed, self._group = seed, -1
 
     def send(self, number: int) -> Sent:
         """Send input ``number``."""
         if number // GROUP != self._group:
             self._group = number // GROUP
             self._road = Road(methods_of(self._group))
-        source = numbered(self._seed, number)
-        has_text, error, said = False, "", ""
+        has_text, error, trace = False, "", ""
         try:
-            has_text = any(self._road.travel(source).values())
+            has_text = any(self._road.travel(numbered(self._seed, number)).values())
             if number % GROUP == GROUP - 1:
                 self._road.keep_and_learn_again(Random(f"{self._seed}:{number}:bytes"))
                 if self._group % REPORTED == 0:
                     self._report()
         except Exception as raised:
-            error, said = f"{type(raised).__name__}: {raised}", traceback.format_exc()
-        return Sent(len(source), has_text, error, said, peak_bytes() or 0)
-
-    def finish(self) -> None:
-        """Write the branches that were taken."""
-        if self._tracer is not None:
-            self._tracer.stop()
-            self._tracer.save()
+            error, trace = f"{type(raised).__name__}: {raised}", traceback.format_exc()
+        return Sent(has_text, error, trace, peak_bytes() or 0)
 
     def _report(self) -> None:
         methods, first = list(self._road.methods), self._group * GROUP
@@ -151,11 +104,11 @@ class Fuzzer:
             write_all_in_a_report(sources, methods[self._group // REPORTED % len(methods)], Path(folder))
 
 
-def _kept(chunk: Chunk, number: int, said: str) -> str:
-    """Write an input and what was said of it to files; return the name of the first."""
-    source = numbered(chunk.seed, number)
-    chunk.failures.mkdir(parents=True, exist_ok=True)
-    file = chunk.failures / f"{chunk.seed}-{number}.html"
+def _written(failures: Path, seed: int, number: int, trace: str) -> Path:
+    """Write an input and its traceback to files; return the path of the first."""
+    source = numbered(seed, number)
+    failures.mkdir(parents=True, exist_ok=True)
+    file = failures / f"{seed}-{number}.html"
     file.write_bytes(source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source)
-    file.with_suffix(".txt").write_text(said, encoding="utf-8", errors="replace")
-    return str(file)
+    file.with_suffix(".txt").write_text(trace, encoding="utf-8", errors="replace")
+    return file

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation import by_site, read_gold
-from denoise_crawler.methods import METHODS, Judgement
+from denoise_crawler.methods import METHODS
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.explanation import MAX_REASONS, explanation
-from denoise_crawler.output.painted import painted_html
-from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 from tests.fuzz.costs import MOST_BYTES, measure
-from tests.fuzz.fuzz_process import Chunk, fuzzing, methods_of, run
+from tests.fuzz.fuzz_process import run
 from tests.fuzz.hostile import ENTITIES, HOSTILE, SENTENCE, around
 from tests.fuzz.markup import encoded, page, repeated
 from tests.fuzz.mutations import changed, mutated, numbered
@@ -76,26 +73,17 @@ def test_damaged_knowledge_is_refused_or_can_be_used(random: Random) -> None:
             method.judge(one)
 
 
-def test_an_input_is_the_same_in_every_process_and_all_methods_take_turns() -> None:
-    assert [numbered(5, number) for number in range(50)] == [numbered(5, number) for number in range(50)]
-    assert {*methods_of(0), *methods_of(1)} == set(METHODS)
-
-
-def test_the_long_run_counts_its_inputs_and_keeps_no_failures_where_there_are_none(tmp_path: Path) -> None:
-    chunk = Chunk(seed=3, first=0, end=25, failures=tmp_path / "failures")
-    with fuzzing(chunk) as worker:
-        result = run(chunk, worker)
-    assert (result.inputs, sum(result.sizes.values()), result.failures) == (25, 25, [])
+def test_the_long_run_counts_its_inputs_and_writes_no_failures_where_there_are_none(tmp_path: Path) -> None:
+    result = run(range(25), tmp_path / "failures", seed=3)
+    assert (result.inputs, result.failures) == (25, {})
     assert not (tmp_path / "failures").exists()
 
 
-def test_an_input_that_takes_too_long_is_a_failure_that_is_kept_and_the_run_goes_on(tmp_path: Path) -> None:
-    chunk, numbers = Chunk(3, 40, 43, tmp_path), range(40, 43)
-    with fuzzing(chunk, Limits(seconds=0.001)) as worker:
-        result = run(chunk, worker)
-    assert [failure.number for failure in result.failures] == list(numbers)
-    assert {failure.error for failure in result.failures} == {"took more than 0.001 s of CPU time"}
-    assert {Path(failure.file) for failure in result.failures} == set(tmp_path.glob("*.html"))
+def test_an_input_that_takes_too_long_is_a_failure_that_is_written_and_the_run_goes_on(tmp_path: Path) -> None:
+    result = run(range(40, 43), tmp_path, seed=3, limits=Limits(seconds=0.001))
+    assert list(result.failures) == [40, 41, 42]
+    assert {error for error, _ in result.failures.values()} == {"took more than 0.001 s of CPU time"}
+    assert {file for _, file in result.failures.values()} == set(tmp_path.glob("*.html"))
 
 
 SMALL: dict[str, Callable[[], str | bytes]] = {
@@ -161,19 +149,6 @@ def test_a_hostile_record_adds_no_more_memory_than_is_promised_and_costs_no_othe
     assert cost.added["read"] <= MOST_BYTES
 
 
-def test_a_page_of_very_many_blocks_has_reasons_for_the_first_of_them_only() -> None:
-    page = Page.parse("https://hostile.example/1", "".join(f"<p>{number} <b>words</b>" for number in range(3_000)))
-    asked: list[int] = []
-    noise = [element.tag == "b" for element in page.nodes.elements]
-    judgement = Judgement(noise, [0.5] * len(noise), lambda index: asked.append(index) or f"because {index}")
-    reasons = [block["reason"] for block in explanation(page, judgement)]
-    assert sum(map(bool, reasons)) == MAX_REASONS == len(asked)
-    assert all(reasons[:MAX_REASONS])
-    asked.clear()
-    assert painted_html(page, judgement).count("words") >= 3_000
-    assert len(asked) == MAX_REASONS
-
-
 def test_a_long_address_and_a_long_text_are_no_endless_tags() -> None:
     address = "data:image/png;base64," + "A" * 100_000
     page = Page.parse("https://a.example/1", f'<p>one < two {"word " * 20_000}<img src="{address}" alt=a> three')
@@ -183,36 +158,6 @@ def test_a_long_address_and_a_long_text_are_no_endless_tags() -> None:
     assert text.startswith("one < two word")
     assert text.endswith("three")
     assert text.count("word") == 20_000
-
-
-@pytest.mark.parametrize(("said", "written"), [("a ##", "## a \\##"), ("#", "## \\#"), ("a # b", "## a # b")])
-def test_number_signs_at_the_end_of_a_heading_are_escaped(said: str, written: str) -> None:
-    page = Page.parse("https://a.example/1", f"<h2>{said}</h2>")
-    assert write_content(page, writing=Writing("markdown")) == written
-
-
-# What these do to the time of a regular expression that looks back is seen at once: they end, or they do not.
-ENDLESS = {
-    "a heading with a picture named ###": lambda n: f'<h2>a <img src=a.png alt="{"#" * n}"> b</h2>',
-    "white space in a style": lambda n: f'<p style="display{" " * n}x;width{" " * n}:">a',
-    "digits in a class": lambda n: f'<p class="{"1" * n}g">a',
-    "letters and digits in a class": lambda n: f'<p class="{"a1-" * n}g" id="{"f0" * n}z">a',
-    "brushes of a pre": lambda n: f'<pre class="{" brush:" * n}{" " * n}x">a</pre>',
-    "angle brackets in a headline": lambda n: (
-        f'<script type="application/ld+json">{{"@type":"Article","headline":"{"<" * n}"}}</script>'
-    ),
-    "hyphens of an author": lambda n: f'<meta name=author content="{"a-" * n}">',
-    "digits of a date": lambda n: f'<meta name=date content="{"2011-1-" * n}"><time datetime="{"1 " * n}">',
-    "a price list": lambda n: "<p>" + "1 " * n + "$ " * n,
-    "backticks": lambda n: f"<p>{'`' * n} a {'_' * n} {'&#38;a' * n}",
-    "line starts": lambda n: f"<p>{'-' * n}x<p>{'=' * n}x<p>{'1' * n}x<p>{'| ' * n}x",
-    "Chinese without end": lambda n: "<p>" + "的" * (n // 5),
-}
-
-
-@pytest.mark.parametrize("name", ENDLESS)
-def test_no_regular_expression_takes_more_than_linear_time_on_text_of_a_page(name: str) -> None:
-    Road().travel(around(ENDLESS[name](50_000)))
 
 
 @pytest.mark.parametrize("gold_set", ["wcxb", "christianbook"])

@@ -1,7 +1,6 @@
 """What a page declares of itself or hides: values of products, linked data, texts."""
 
 import json
-import pickle
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 
 from denoise_crawler import Denoiser, denoise_pages
-from denoise_crawler.methods import METHODS, MethodChoice
+from denoise_crawler.methods import METHODS
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
-from denoise_crawler.methods.fusion.features import Evidence, Words, page_names
+from denoise_crawler.methods.fusion.features import Evidence, Words
 from denoise_crawler.methods.fusion.page_type import CUT_SHIFTS, page_type_of
 from denoise_crawler.methods.fusion.reasons import Case
-from denoise_crawler.methods.fusion.records import MAX_VALUES, product_values
+from denoise_crawler.methods.fusion.records import product_values
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page
@@ -65,11 +64,6 @@ def test_sentences_that_begin_like_a_label_and_pages_without_a_title_have_none()
     assert values_of("<p>SKU: K-7") == []
 
 
-def test_the_rows_are_bounded() -> None:
-    rows = "".join(f"<p>SKU: {n}{n}" for n in range(40))
-    assert len(values_of(f"<h1>Kettle</h1>{rows}")) == MAX_VALUES
-
-
 def test_values_are_in_the_text_of_a_product_and_not_of_an_article() -> None:
     row = "<aside><div>ASIN</div><div>B00DV9HENS</div></aside>"
     texts = [
@@ -80,14 +74,6 @@ def test_values_are_in_the_text_of_a_product_and_not_of_an_article() -> None:
     assert "$49.99" in texts[0]
     assert "B00DV9HENS" in texts[0]
     assert "B00DV9HENS" not in texts[1]
-
-
-def test_why_a_value_was_kept_is_said() -> None:
-    page = Page.parse("https://a.example/product/kettle-de-luxe", PRODUCT + "<aside>ASIN: B00DV9HENS</aside>")
-    judged = MethodChoice("fusion").new().judge(page)
-    node = next(index for index, text in enumerate(page.nodes.texts) if "ASIN" in text)
-    assert not judged.noise[node]
-    assert judged.reason(node) == "a value of the product: its price, a code or its maker"
 
 
 def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
@@ -198,13 +184,6 @@ def test_short_ingredients_are_found_as_whole_blocks_only() -> None:
     assert found["ingredient declared"] == [1.0] * 4 + [0.0, 1.0]
 
 
-def test_an_ingredient_may_stand_in_several_cells() -> None:
-    cells = "".join(f"<tr>{listed(tuple(item.split()), 'td')}</tr>" for item in ITEMS)
-    found = columns(declared_page(f"<table>{cells}</table><p>Other</p>", recipe()))
-    assert found["ingredient declared"] == [1.0] * (len(found["ingredient declared"]) - 1) + [0.0]
-    assert found["rows declared"][:-1] == [1.0] * (len(found["rows declared"]) - 1)
-
-
 def test_an_item_that_differs_is_told_how_many_of_its_list_are_declared() -> None:
     found = columns(declared_page(f"<ul>{listed((*ITEMS[:3], 'raspberries for the top'))}</ul>", recipe()))
     assert found["ingredient declared"][-1] == 0.0
@@ -230,24 +209,6 @@ def test_fields_are_kept_apart() -> None:
     found = columns(declared_page(f"<p>{DECLARED_STORY}</p><p>All about the harbour and the boats</p>", faq))
     assert found["answer declared"] == [1.0, 0.0]
     assert found["description declared"] == [0.0, 1.0]
-
-
-def test_hidden_blocks_and_panels_are_told_apart() -> None:
-    html = (
-        f"<style>.x {{ display: none }}</style><p>{DECLARED_STORY}</p><div class=x>{DECLARED_STORY}</div>"
-        f"<details><summary>More</summary><p>{DECLARED_STORY}</p></details><div aria-hidden=true>Seen</div>"
-    )
-    found = columns(declared_page(html))
-    assert found["in unseen"] == [0, 1, 0, 0, 0]
-    assert found["in panel"] == [0, 0, 1, 1, 0]
-    assert 0.2 < found["page unseen"][0] < 0.4
-
-
-def test_the_columns_are_features_and_small_enough_to_be_sent() -> None:
-    one = declared_page(f"<ul>{listed(ITEMS)}</ul>", recipe())
-    alone = one.once(shipped_model().alone)
-    assert alone.table[:, page_names().index("ingredient declared")].tolist() == [1.0] * 4
-    assert len(pickle.dumps(alone.evidence.declared)) < 1_000
 
 
 def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:

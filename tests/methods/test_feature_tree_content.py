@@ -129,16 +129,6 @@ def test_what_the_similar_page_has_as_well_is_noise() -> None:
     assert text == "A ferry ran aground before dawn, and nobody was hurt.\nIt was towed away at noon."
 
 
-def test_a_cluster_of_links_that_differ_is_not_content() -> None:
-    def with_links(story: str, name: str) -> str:
-        links = "".join(f"<li><a href=/{name}{number}>{name} {number}</a></li>" for number in range(4))
-        return f"<div><div id=text>{story}</div></div><div id=more><div><ul>{links}</ul></div></div>"
-
-    text, judgement = judged(with_links(STORY, "new"), with_links(OTHER, "old"))
-    assert text == "A ferry ran aground before dawn, and nobody was hurt.\nIt was towed away at noon."
-    assert min(judgement.scores) < max(judgement.scores)
-
-
 def test_clusters_with_scores_close_to_the_best_are_content_too() -> None:
     def two(first: str, second: str) -> str:
         return f"<div><div><div>{first}</div></div></div><div><div><div>{second}</div></div></div>"
@@ -146,29 +136,6 @@ def test_clusters_with_scores_close_to_the_best_are_content_too() -> None:
     target, similar = two("<p>The longer of two texts</p>", "<p>The shorter</p>"), two("<p>a</p>", "<p>b</p>")
     assert judged(target, similar, closeness=0)[0] == "The longer of two texts"
     assert judged(target, similar, closeness=25)[0] == "The longer of two texts\nThe shorter"
-
-
-def test_the_similarity_threshold_decides_what_is_alike() -> None:
-    target, similar = (f"<div id={name} class=x><ul><li>Menu</ul></div><p>{name}</p>" for name in ("one", "two"))
-    assert judged(target, similar, similarity_threshold=0.5)[0] == "one"
-    assert judged(target, similar, similarity_threshold=0.9)[0] == "- Menu\none"
-
-
-def test_areas_of_a_rendered_page_choose_between_clusters() -> None:
-    def two(first: str, second: str) -> str:
-        return f"<div><div><div>{first}</div></div></div><div><div><div>{second}</div></div></div>"
-
-    def chosen(boxes: Boxes) -> str:
-        method = MethodChoice("feature_tree", {"closeness": 0}).new()
-        method.observe(page(two("<p>a</p>", "<p>b</p>"), "b", boxes))
-        one = page(two("<p>first</p>", "<p>other</p>"), "a", boxes)
-        return clean_text(one, method.judge(one).noise)
-
-    body, left, middle = ("/html/body", "/html/body/div[1]/div/div/p", "/html/body/div[2]/div/div/p")
-    screen = (0, 0, 1000, 1000)
-    assert chosen({body: screen, left: (0, 400, 90, 90), middle: (400, 400, 90, 90)}) == "other"
-    assert chosen({body: screen, left: (0, 400, 90, 90), middle: (0, 400, 90, 95)}) == "other"
-    assert chosen({body: screen, left: (300, 400, 90, 90), middle: (0, 400, 90, 90)}) == "first"
 
 
 def test_the_method_says_why() -> None:

@@ -102,16 +102,6 @@ def test_a_tie_of_the_shares_is_text_but_nothing_is_pruned_from_it() -> None:
     assert kept(html + "<hr><a href=/>k</a>", density=0.8) == "aaaa\nbbbb"  # … but not when it holds all links
 
 
-def test_statistics_count_what_is_not_white_space_and_the_node_itself() -> None:
-    one = page("<div id=x> a b <a id=y href=/>c <img> d</a> <img></div><p>e</p>")
-    counted, index, link = annotate(one).statistics, at(one), at(one, "y")
-    assert counted.link_characters[index] == counted.link_characters[link] == 2
-    assert counted.text_characters[index] == 2
-    assert counted.links[index] == counted.links[link] == 1
-    assert (counted.images[index], counted.images[link]) == (2, 1)
-    assert counted.text_characters[0] == 3
-
-
 def test_coherence_is_the_share_of_leaves_of_the_nodes_own_type() -> None:
     one = page("<div id=x>aaaa<br><p id=y>bbbb</p><a href=/>kk</a></div>" + ELSEWHERE)
     annotation = annotate(one)
@@ -128,14 +118,6 @@ def test_density_is_the_share_of_the_text_outside_links() -> None:
     assert density[at(one)] == 4 / 16
     assert density[at(one, "y")] == density[at(one, "z")] == 0
     assert density[0] == 1
-
-
-@pytest.mark.parametrize("html", ["", "<img>", "<a href=/>k</a>", "<a href=/><img></a><div></div>", "<p>a</p>"])
-def test_a_share_of_nothing_is_zero(html: str) -> None:
-    one = page(html)
-    annotation = annotate(one)
-    assert set(annotation.density) <= ({0.0, 1.0} if "<p>" in html else {0.0})
-    assert len(MethodChoice("node_type").new().judge(one).noise) == len(one.nodes)
 
 
 STORY = f"<div><p>{'s' * 40}</p><p>{'s' * 40}</p></div>"
@@ -165,13 +147,6 @@ def test_a_text_node_whose_density_is_the_threshold_is_no_candidate() -> None:
     html = "<div><p>aaaa</p><p>bbbb</p></div><i>{}</i><hr><a href=/>k</a>"
     assert kept(html.format("c"), density=0.8) == "aaaa\nbbbb"  # 8 of 9
     assert kept(html.format("cc"), density=0.8) == "aaaa\nbbbb\ncc"  # 8 of 10, so it is pruned from the body
-
-
-def test_a_candidate_beside_the_first_is_not_the_second() -> None:
-    quarter = f"<p>{'a' * 9}</p><p>{'b' * 9}</p>"
-    one, judgement = judged(f"<div>{quarter}</div><div id=x>{quarter}</div><a href=/>k</a>", density=0.3)
-    assert annotate(one).density[at(one)] == 0.5
-    assert clean_text(one, judgement.noise) == f"{'a' * 9}\n{'b' * 9}"
 
 
 def coherent(paragraphs: int) -> str:
@@ -257,12 +232,6 @@ def test_an_ignorable_tag_that_holds_most_of_the_text_has_the_type_of_its_conten
     one, judgement = judged(html, ignorable_share=1.0)
     assert all(judgement.noise)
     assert apply_guard(one, judgement).guarded
-
-
-@given(html=html_pages())
-def test_coherence_and_density_are_shares(html: str) -> None:
-    annotation = annotate(Page.parse("https://example.com/", html))
-    assert all(0 <= value <= 1 for value in annotation.coherence + annotation.density)
 
 
 @given(html=html_pages())

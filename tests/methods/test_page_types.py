@@ -1,17 +1,13 @@
 """What tells the type of a page, and what stands at a place of it."""
 
-from collections import Counter
-from math import log
-
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from denoise_crawler import denoise_pages
-from denoise_crawler.kernel.columns import KINDS, OFTEN, Blocks
+from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
@@ -125,56 +121,23 @@ def test_the_strongest_words_of_each_kind_are_summed_and_words_not_known_say_not
     assert not KindWords({}).says(["other"]).any()
 
 
-URL = "https://a.example/{0}"
-LINES = [
-    "Follow us",
-    "Updated on 3 May",
-    "Updated on 9 May",
-    "One",
-    "Two",
-    "Three",
-    'Read more: <a href="/x">It</a>',
-]
-
-
 def places_page(number: int, lines: list[tuple[str, str]]) -> Page:
     html = "".join(f"<{tag}>{line}</{tag}>" for tag, line in lines)
-    return Page.parse(URL.format(number), f"<p>Page {'x' * (number + 1)} differs</p>{html}")
+    return Page.parse(f"https://a.example/{number}", f"<p>Page {'x' * (number + 1)} differs</p>{html}")
 
 
-def learned(pages: list[Page]) -> SiteEvidence:
+def test_what_stands_at_a_place_is_counted_over_all_pages_but_the_own() -> None:
     evidence = SiteEvidence(8)
+    pages = [places_page(number, [("h2", "Follow us"), ("em", "ABCDE"[number])]) for number in range(5)]
     for one in pages:
-        blocks = one.once(blocks_of)
-        evidence.add(one.key, blocks, blocks.tokens)
-    return evidence
-
-
-def placed(blocks: Blocks) -> list[tuple[int, int]]:
-    paths = blocks.around.paths[blocks.elements]
-    return list(zip(paths.tolist(), blocks.shapes.tolist(), strict=True))
-
-
-lines = st.lists(st.tuples(st.sampled_from(["p", "h2", "em"]), st.sampled_from(LINES)), max_size=5)
-
-
-@given(pages=st.lists(lines, min_size=2, max_size=5), is_learned=st.booleans())
-def test_what_stands_at_a_place_is_counted_over_all_pages_but_the_own(
-    pages: list[list[tuple[str, str]]], *, is_learned: bool
-) -> None:
-    found = [places_page(number, one) for number, one in enumerate(pages)]
-    own, others = found[0].once(blocks_of), [one.once(blocks_of) for one in found[1:]]
-    standing = learned(found if is_learned else found[1:]).standing(found[0].key, own)
+        evidence.add(one.key, one.once(blocks_of), one.once(blocks_of).tokens)
+    standing = evidence.standing(pages[0].key, pages[0].once(blocks_of))
     assert standing is not None
-    counts = Counter(pair for blocks in others for pair in set(placed(blocks)))
-    for block, (path, shape) in enumerate(placed(own)):
-        there = [count for (place, _), count in counts.items() if place == path]
-        assert standing.shapes[block] == counts[path, shape]
-        assert standing.shapes_held[block] == sum(there)
-        assert standing.shapes_repeated[block] == sum(count for count in there if count >= OFTEN)
-        again = sum(count * log(count) for count in there)
-        most = sum(there) * log(sum(there)) if sum(there) > 1 else 1e-9
-        assert standing.sameness[block] == pytest.approx(again / most)
+    _, repeated, new = range(3)
+    assert (standing.shapes[repeated], standing.shapes[new]) == (4, 0)  # of the four other pages
+    assert (standing.shapes_held[repeated], standing.shapes_held[new]) == (4, 4)
+    assert (standing.shapes_repeated[repeated], standing.shapes_repeated[new]) == (4, 0)
+    assert (standing.sameness[repeated], standing.sameness[new]) == (pytest.approx(1.0), 0.0)
 
 
 @pytest.mark.parametrize(

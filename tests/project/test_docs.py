@@ -216,17 +216,6 @@ def test_the_page_of_settings_is_written_from_their_table() -> None:
     assert page == (DOCS / "settings.md").read_text("utf-8"), "run: python docs/write_settings.py"
 
 
-@pytest.mark.parametrize("name", settings_table.SETTINGS)
-def test_a_documented_default_is_a_right_value_and_changes_nothing(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)  # outside of a project
-    default = _documented_settings()[name]
-    setting = settings_table.SETTINGS[name]
-    assert setting.read(Settings({name: default})) == setting.read(Settings())
-    assert DenoiseSettings.from_settings(Settings({name: default})) == DenoiseSettings.from_settings(Settings())
-
-
 # --- stats
 
 

@@ -234,17 +234,6 @@ def test_a_warc_record_with_a_wrong_length_costs_no_other_record(tmp_path: Path)
     assert reading.damage == {"record longer than its length": 1, "record shorter than its length": 1}
 
 
-def test_a_warc_file_that_is_cut_off_gives_all_before(tmp_path: Path) -> None:
-    whole = b"".join(warc(*RESPONSES))
-    pages, reading = read(write(tmp_path / "a.warc.gz", whole[:-40]))
-    assert {**TEXTS, **pages} == {
-        **TEXTS,
-        **{"https://a.example/sjis": pages.get("https://a.example/sjis", "日本語の文章")},
-    }
-    assert len(pages) >= 4
-    assert reading.damage["damaged compression"] == 1
-
-
 def test_warc_headers_that_are_cut_off_cost_no_other_record(tmp_path: Path) -> None:
     members = warc(*RESPONSES[:2], compressed=False)
     members[1] = members[1][:60] + b"\r\n"

@@ -3,7 +3,6 @@ import re
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from html import unescape
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,13 +17,12 @@ from denoise_crawler.commands import report as command
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import StoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.style_tree import SiteStyleTree
 from denoise_crawler.output.explanation import MAX_REASONS
 from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
-from denoise_crawler.report.explorer import TreeData, tree_data
+from denoise_crawler.report.explorer import TreeData
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings
-from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy, srcdoc
+from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteState, Store, is_store
 from denoise_crawler.store.store import ParkedPage
@@ -345,39 +343,12 @@ def test_data_in_a_page_comes_back_as_it_was_and_can_end_no_script(value: object
     assert json.loads(written) == value
 
 
-@given(st.text())
-def test_a_document_in_an_attribute_comes_back_as_it_was(html: str) -> None:
-    written = str(srcdoc(html))
-    assert '"' not in written
-    if "&" not in html:  # Python unescapes more than browsers do
-        assert unescape(written) == html
-
-
 def test_the_policy_lets_one_script_run_and_fetches_nothing_unless_asked() -> None:
     assert "default-src 'none'" in policy("x")
     assert "http" not in policy("x")
     assert "script-src 'none'" in policy("")
     assert "img-src data: http: https:" in policy("x", remote=True)
     assert "connect-src 'none'" in policy("x", remote=True)
-
-
-@given(st.lists(html_pages(), min_size=1, max_size=4), st.integers(1, 60))
-def test_the_columns_of_a_tree_fit_together_and_keep_to_the_bound(pages: list[str], most: int) -> None:
-    method = SiteStyleTree()
-    read = [Page.parse(f"https://example.com/{number}", html) for number, html in enumerate(pages)]
-    for page in read:
-        method.observe(page)
-    data = tree_data(method, read, threshold=0.8, max_nodes=most)
-    size = len(data.parents)
-    columns = (data.names, data.styles, data.counts, data.importance, data.peaks, data.texts, data.places)
-    assert {len(column) for column in columns} == {size}
-    assert 1 <= size <= most
-    assert data.left_out == sum(data.left.values())
-    assert all(parent < node for node, parent in enumerate(data.parents))
-    assert all(data.counts[node] <= data.counts[parent] for node, parent in enumerate(data.parents) if parent >= 0)
-    assert all(0 <= name < len(data.labels) for name in data.names)
-    assert all(0 <= text < len(data.strings) for texts in data.texts for text in texts)
-    assert all(len(places) <= data.counts[node] for node, places in enumerate(data.places))
 
 
 @settings(max_examples=15)

@@ -86,12 +86,6 @@ def test_the_clean_command_names_wrong_lines_and_rules_that_were_passed_over(fol
     assert "ferry" in json.loads(done.stdout)["text"]
 
 
-def test_explain_names_the_rule_and_its_line(folder: Path) -> None:
-    done = denoise(folder, "explain", "page.jsonl", "-s", "DENOISE_SITE_RULES=rules")
-    assert "a.example.txt, line 2: strip: p.ad" in done.stdout
-    assert "a.example.txt, line 1: body: #story" in done.stdout
-
-
 def test_keep_and_drop_are_rules_for_one_run_on_every_command_beside_those_of_the_site(folder: Path) -> None:
     (folder / "rules" / "a.example.txt").write_text("strip: p.own")
     words = ("page.jsonl", "-s", "DENOISE_SITE_RULES=rules", "--drop", "p.ad", "--keep", "nav")
@@ -114,7 +108,3 @@ def test_keep_and_drop_are_rules_of_the_command_for_single_pages(
     with pytest.raises(SystemExit):
         page_command([page, "--drop", "p["])
     assert "'p[' is not a CSS selector" in capsys.readouterr().err
-
-
-def test_a_wrong_selector_of_a_run_is_wrong_usage(folder: Path) -> None:
-    assert "'p[' is not a CSS selector" in denoise(folder, "explain", "page.jsonl", "--drop", "p[", code=2).stderr

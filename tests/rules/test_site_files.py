@@ -18,7 +18,6 @@ from denoise_crawler.page import Page
 from denoise_crawler.rules import SiteRules
 from denoise_crawler.rules.folder import IGNORED, OBEYED, PRUNE, parse_site_file
 from tests.conftest import ROOT
-from tests.strategies import html_pages
 
 WRONG = """\
 # three lines are wrong
@@ -263,16 +262,6 @@ def test_every_method_obeys(method: str) -> None:
 def test_pages_of_other_hosts_are_judged_as_ever() -> None:
     rules = SiteRules(texts={"b.example": "body: nav"})
     assert next(denoise_pages([(URL, PAGE)], rules=rules)) == next(denoise_pages([(URL, PAGE)]))
-
-
-@given(
-    html_pages(), st.sampled_from(["body: p", "strip: div", "keep: a, li", "title: //*", "body: //*\nstrip: //p"])
-)
-def test_what_is_below_noise_is_noise_whatever_page_and_rule(html: str, rules: str) -> None:
-    page = Page.parse(URL, html)
-    noise = Denoiser("link_ratio", rules=SiteRules(texts={"a.example": rules})).judge(page).noise
-    assert len(noise) == len(page.nodes)
-    assert all(noise[node] for node, parent in enumerate(page.nodes.parents) if node and noise[parent])
 
 
 SHOWN_PAGE = (ROOT / "docs" / "rules.md").read_text("utf-8")

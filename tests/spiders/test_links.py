@@ -226,11 +226,6 @@ def test_no_address_of_these_networks_is_public(network: str, data: st.DataObjec
     assert is_private(str(data.draw(st.ip_addresses(network=network))))
 
 
-@given(st.ip_addresses())
-def test_any_address_is_private_or_not(address: object) -> None:
-    assert is_private(str(address)) in (True, False)
-
-
 @given(st.text(), st.booleans())
 def test_no_address_raises_but_where_a_name_has_none(text: str, look_up: bool) -> None:
     url = text if look_up else f"http://{text}/"

@@ -104,13 +104,6 @@ def test_max_pages_is_exact_with_many_requests_at_once(wanted: int, tmp_path: Pa
     assert repeated(ended.paths) == []
 
 
-def test_max_pages_beyond_the_site_yields_the_whole_site(tmp_path: Path) -> None:
-    with serving(wide_site(10)) as pages:
-        ended = crawl(tmp_path, "site", *FAST, start_url=pages.url, max_pages=500)
-    assert len(ended.items) == 1 + 6 + 6
-    assert ended.errors == []
-
-
 def test_allow_and_deny_choose_the_pages_but_not_the_start(tmp_path: Path) -> None:
     pages = Pages()
     pages.html("/", "/news/1", "/news/2/print", "/sport/1", "/news/3")

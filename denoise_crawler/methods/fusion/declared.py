@@ -14,6 +14,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import UNSAID
 from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import (
     COMMENT,
@@ -93,6 +94,7 @@ DECLARED = (
     *(f"shown {field} declared" for field in FIELDS),  # the share of the field's runs that the page shows
     "rows declared",  # the share of the rows of the list or table around the block
     *("in unseen", "in panel", "page unseen"),
+    *BOXES,
 )
 _ASIDE = 1 << DESCRIPTION | 1 << COMMENT  # what they tell of a list says nothing of its rows
 _FIRST_FIELD = len(BODY_COLUMNS)
@@ -103,10 +105,13 @@ def declared_of(page: Page) -> NDArray[np.float32]:
     """Return a row for each of ``DECLARED``, a number for each block; one number if it is that of all blocks."""
     blocks = page.once(blocks_of)
     texts, unseen, body = page.once(declared_texts_of), page.once(unseen_of), page.once(linked_data_of).body
-    rows = np.empty((len(DECLARED), 1 if not (texts or unseen or body) else len(blocks)), np.float32)
+    boxes = page.once(boxes_of)
+    plain = not (texts or unseen or body or boxes.any())
+    rows = np.empty((len(DECLARED), 1 if plain else len(blocks)), np.float32)
     rows[:_FIRST_FIELD] = _body_rows(body, blocks) if body else _NO_BODY
     rows[_FIRST_FIELD : _ROWS + 1] = UNSAID
-    rows[_ROWS + 1 :] = 0.0
+    rows[_ROWS + 1 : -len(BOXES)] = 0.0
+    rows[-len(BOXES) :] = 0.0 if plain else boxes
     if texts and len(blocks):
         rows[_FIRST_FIELD : _ROWS + 1] = kernel.active.agreement(
             blocks, [text.text for text in texts], [text.field for text in texts], len(FIELDS), _ASIDE

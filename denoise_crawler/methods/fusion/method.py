@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from denoise_crawler import kernel
-from denoise_crawler.kernel.columns import Parts
+from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of, unit_kinds, units_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
@@ -17,7 +18,16 @@ from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.kinds import said_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
-from denoise_crawler.methods.fusion.records import COMMENT, FIELD, VALUE, product_values, record_fields
+from denoise_crawler.methods.fusion.records import (
+    COMMENT,
+    FIELD,
+    POST,
+    VALUE,
+    posts,
+    product_values,
+    record_fields,
+    related_products,
+)
 from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
@@ -27,10 +37,12 @@ from denoise_crawler.page.unseen import unseen_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from denoise_crawler.kernel.columns import Flags
+    from denoise_crawler.kernel.columns import Flags, Numbers
 
 
 MAX_PAGES = 128
+_NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
+_WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -115,15 +127,40 @@ class Fusion(Method):
         fields = record_fields(look.evidence)
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {FIELD: fields}
+        parts = page.once(parts_of)
+        scores = look.scores if look.evidence.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "product":
+            related = related_products(look.evidence)
             because[VALUE] = product_values(look.evidence, page.once(linked_data_of).values)
+            because = {reason: wanted & ~related for reason, wanted in because.items()}
+            scores = np.where(related, _NEVER, scores)
+        if page_type.name == "forum":
+            because[POST], heads = posts(page, look.evidence, 1.0 / (1.0 + np.exp(-scores - page_type.shift)))
+            scores = np.where(heads, _NEVER, scores)
         if self.wishes.comments == KEEP:
             because[COMMENT] = comments_of(look.evidence)
-        repeating = page_type.name in REPEATING
         decision = decide(
-            look, self.wishes, page.once(parts_of), because, shift=page_type.shift, repeating=repeating
-        )
+            look, self.wishes, parts, because, scores, shift=page_type.shift,
+            repeating=page_type.name in REPEATING, tables_alone=page_type.name == "product",
+        )  # fmt: skip
         return judgement_of(page, decision, self.model.confidence(decision.choice.expected), page_type.name)
+
+
+def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
+    """Return the scores of a ``look`` that knows the site, some of them no lower than those of the page ``alone``.
+
+    Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
+    others have them says nothing against them. A heading is kept with its section, not for itself.
+    """
+    scores, best = look.scores.copy(), look.evidence.headline.best
+    for kind, first, last in parts.units.tolist():
+        if UNITS[kind] in (TABLE, DEFINITIONS):
+            scores[first:last] = np.maximum(scores[first:last], alone.scores[first:last])
+    for first, last, _ in parts.headings.tolist():
+        if not first <= best < last:
+            least = np.minimum(alone.scores[first:last], _WITH_SECTION)
+            scores[first:last] = np.maximum(scores[first:last], least)
+    return scores
 
 
 def decide(
@@ -131,9 +168,11 @@ def decide(
     wishes: Wishes,
     parts: Parts = NO_PARTS,
     because: dict[str, Flags] | None = None,
+    scores: Numbers | None = None,
     *,
     shift: float = 0.0,
     repeating: bool = True,
+    tables_alone: bool = False,
 ) -> Decision:
     """Decide what to take of a page.
 
@@ -142,16 +181,24 @@ def decide(
         wishes: What is wished of the text.
         parts: What belongs together.
         because: Blocks that are taken in any case, by the reason.
+        scores: The log odds of blocks, if they are others than those of ``look``.
         shift: What is added to the log odds of all blocks before the cut, for pages of this type.
         repeating: Whether what stands there twice is taken twice.
+        tables_alone: Whether what stands around a table says nothing of it: on pages of products, prices, buttons
+            and tabs do.
 
     """
     evidence, because = look.evidence, because or {}
     wanted = np.zeros(len(evidence.blocks), bool)
     for some in because.values():
         wanted |= some
+    scores, judged = look.scores if scores is None else scores, parts
+    if tables_alone:
+        units = parts.units.copy()
+        units[units[:, 0] == UNITS.index(TABLE), 0] = UNITS.index(DEFINITIONS)
+        judged = replace(parts, units=units)
     choice = kernel.active.decide(
-        evidence.blocks, look.scores, evidence.standing, parts, wanted, wishes.shift, wishes.title == KEEP,
+        evidence.blocks, scores, evidence.standing, judged, wanted, wishes.shift, wishes.title == KEEP,
         evidence.headline.sure, shift, repeating,
     )  # fmt: skip
     return Decision(look, parts, because, choice)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from denoise_crawler.page import Page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Numbers
+    from denoise_crawler.kernel.columns import Blocks, Numbers
 
 _COUNTED_TAGS = (
     "form",
@@ -56,6 +57,7 @@ _TRAITS = (
     "address ends with slash",
     *(f"elements {tag}" for tag in _COUNTED_TAGS),
     *("prices", "questions", "mentions"),
+    *("thread likeness", "thread posts", "thread users"),
 )
 
 
@@ -67,7 +69,8 @@ def page_type_names() -> tuple[str, ...]:
 
 def traits_of(page: Page) -> tuple[float, ...]:
     """Return what ``page`` declares of itself, its address, which elements and which signs it has."""
-    return (*_declared(page), *_address(page.url), *_tags(page), *_signs(page.once(blocks_of).texts))
+    texts = page.once(blocks_of).texts
+    return (*_declared(page), *_address(page.url), *_tags(page), *_signs(texts), *_thread(page))
 
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
@@ -106,6 +109,53 @@ def _signs(texts: list[str]) -> tuple[float, ...]:
     """Return how many signs of currencies, question marks and at signs there are, as logarithms."""
     whole = "\n".join(texts)
     return log1p(sum(map(whole.count, _CURRENCIES))), log1p(whole.count("?")), log1p(whole.count("@"))
+
+
+_LONGEST_DATED = 80  # characters of a line with a date
+_LEAST_BETWEEN = 0.4  # of the text outside links stands between the dates of posts
+_MOST_GROUPS, _TRIED, _LONGEST_DATE = 50, 12, 60  # places, lines at each, characters of a line
+_NO_THREAD = 0.0, 0.0, 0.0
+
+
+def _thread(page: Page) -> tuple[float, ...]:
+    """Return how much the page looks like a thread, how many posts it has, and the share of them with a user.
+
+    Most pages have no text between dates at one place, and are not searched for posts.
+    """
+    if not _may_be_thread(page.once(blocks_of)):
+        return _NO_THREAD
+    from denoise_crawler.records.thread import thread_of, users_of  # few pages are threads
+
+    thread = page.once(thread_of)
+    if not (count := len(thread.bodies)):
+        return _NO_THREAD
+    users = sum(user >= 0 for user in users_of(page.nodes, thread))
+    return thread.likeness, log1p(count), users / count
+
+
+def _may_be_thread(blocks: Blocks) -> bool:
+    """Return True if much of the page's text stands behind dates at one place."""
+    from denoise_crawler.records.thread import find_date
+
+    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
+    by_path: dict[int, list[int]] = {}
+    short = np.flatnonzero(blocks.characters <= _LONGEST_DATED)
+    for block, path in zip(short.tolist(), blocks.around.paths[blocks.elements[short]].tolist(), strict=True):
+        by_path.setdefault(path, []).append(block)
+    groups = (
+        group
+        for group in by_path.values()
+        if len(group) > 1 and own[_behind(group, len(blocks))] - own[group[0]] >= _LEAST_BETWEEN * own[-1]
+    )
+    return any(
+        sum(find_date(blocks.texts[block][:_LONGEST_DATE]) is not None for block in group[:_TRIED]) > 1
+        for group in islice(groups, _MOST_GROUPS)
+    )
+
+
+def _behind(group: list[int], count: int) -> int:
+    """Return the block behind the last post, if each is as long as the mean of the others."""
+    return min(group[-1] + (group[-1] - group[0]) // (len(group) - 1) + 1, count)
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.

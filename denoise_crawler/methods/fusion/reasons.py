@@ -13,6 +13,7 @@ from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import PLACES, UNITS, Choice, Parts
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.base import Judgement
+from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.features import block_names
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
@@ -155,6 +156,7 @@ def topic_of(feature: str) -> str:
 # What features are about, by how their names begin or end; the first that fits.
 _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("wishes", ("wish ",), ()),
+    ("boxes", BOXES, ()),
     ("whole page", ("page ", "site pages", "longest", "highest score", "likely so far", "score rank"), ()),
     ("alike", ("same path",), (" on path",)),
     ("neighbours", ("score", "before ", "after "), ()),
@@ -275,6 +277,20 @@ _PLACE_NAMES = {
 }
 
 
+def _boxes(case: Case) -> str:
+    return next((words for feature, words in _BOX_WORDS.items() if case.value(feature) > 0.0), "")
+
+
+_BOX_WORDS = {
+    "below advertisement": "below the label of an advertisement",
+    "near address field": "beside a field for an address",
+    "below comments": "below a label of comments",
+    "answerable": "beside a button to answer",
+    "calls": "calls on the reader",
+    "calls around": "beside calls on the reader",
+}
+
+
 def _links(case: Case) -> str:
     blocks = case.evidence.blocks
     own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
@@ -297,6 +313,7 @@ _PAGE_WORDINGS: dict[str, Callable[[Case], str]] = {
     "description": lambda _: "the page's description",
     "declared": _declared,
     "landmark": _landmark,
+    "boxes": _boxes,
     "links": _links,
     "length": lambda case: f"{int(case.evidence.blocks.characters[case.block])} characters long",
     "neighbours": lambda _: "the blocks before and after it",

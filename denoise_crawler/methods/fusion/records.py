@@ -1,4 +1,4 @@
-"""What is kept beside running text: fields of records, values of products, comments where they are wished.
+"""What is kept beside running text: fields of records, values of products, posts, comments where they are wished.
 
 The trees cannot learn it. Only the site can tell a field: it stands in the same place on nearly every page, each
 time with another value. The values of a product stand beside its title or in rows of a label and a value. Hardly
@@ -8,6 +8,7 @@ any gold text has comments.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection
 from itertools import islice
@@ -23,7 +24,8 @@ from denoise_crawler.page.text import letters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Flags
+    from denoise_crawler.kernel.columns import Blocks, Flags, Numbers
+    from denoise_crawler.page import Page
 
 FIELD = "a field of the site's pages"
 MIN_PAGES = 5
@@ -37,8 +39,9 @@ _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
 _NEAR = 20  # blocks behind the main heading: prices elsewhere are advertisements
 _DIGIT = re.compile(r"\d")
+_CURRENCIES = "USD|EUR|GBP|CNY|RMB|PLN|BYN|RUB|UAH|KZT|CHF|SEK|NOK|DKK|CZK|INR|AUD|CAD|VND|ILS"
 _PRICE = re.compile(
-    r"(?:[$€£¥￥₽₴₹]|\b(?:USD|EUR|GBP|CNY|RMB|PLN)\b)\s?\d|\d\s?(?:[€£元₽₴₹]|zł|руб|kr\b|(?:USD|EUR|GBP|CNY|RMB|PLN)\b)"
+    rf"(?:[$€£¥￥₽₴₹₫₪]|\b(?:{_CURRENCIES})\b)\s?\d|\d\s?(?:[€£元₽₴₹₫₪]|zł|руб|kr\b|Kč|(?:{_CURRENCIES})\b)"
 )
 
 
@@ -156,6 +159,59 @@ def _row(evidence: Evidence, block: int) -> list[int]:
     if following < len(texts) and characters[following] <= _VALUE_CHARACTERS:
         return [block, following]
     return []
+
+
+_FEWEST_CARDS, _LARGEST_CARD, _LEAST_LINKED = 2, 12, 3.0  # cards, blocks of one, linked characters in it
+
+
+def related_products(evidence: Evidence) -> Flags:
+    """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
+    blocks, around, title = evidence.blocks, evidence.blocks.around, main_heading(evidence)
+    found = np.zeros(len(blocks), bool)
+    alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    for block in np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS).tolist():
+        if 0 <= title < block and has_price(blocks.texts[block]):
+            alike[_look(blocks, block)].append(block)
+    for prices in alike.values():
+        for block in prices if len(prices) >= _FEWEST_CARDS else ():
+            element = int(blocks.elements[block])
+            while (above := int(around.parents[element])) > 0 and around.first[above] > title:
+                if bisect_left(prices, around.last[above]) - bisect_left(prices, around.first[above]) > 1:
+                    break
+                element = above
+            card = slice(int(around.first[element]), int(around.last[element]))
+            if card.stop - card.start <= _LARGEST_CARD and blocks.linked[card].sum() >= _LEAST_LINKED:
+                found[card] = True
+    return found
+
+
+POST = "the text of a post"
+_LIKELY = 0.3  # chance of all that the posts say, from which they are the text: below, they are no posts
+_FEWEST_POSTS = 2
+_WORDS_BESIDE = 60  # characters that a line of user and time has besides: "posted by … on …"
+
+
+def posts(page: Page, evidence: Evidence, chances: Numbers) -> tuple[Flags, Flags]:
+    """Return which blocks of a thread are the texts of its posts, and which say who wrote them, and when.
+
+    Posts are alike, so either all of them are the text or none is. ``chances`` are those of the blocks.
+    """
+    from denoise_crawler.records.thread import find_posts  # few pages are threads
+
+    blocks, found = evidence.blocks, page.once(find_posts)
+    starts, inside, byline = np.array(blocks.starts), np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes))
+    for post in found:
+        inside[post.inside.start : post.inside.stop] = True
+        for part in post.left_out:
+            inside[part.start : part.stop] = False
+        for index in post.byline:
+            byline[index] = page.characters[index]
+    said = np.array([byline[line].sum() for line in blocks.nodes])
+    heads = (said > 0.0) & (blocks.characters <= said + _WORDS_BESIDE)
+    texts = inside[starts] & ~heads if len(found) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
+    if float(blocks.tokens[texts] @ chances[texts]) < _LIKELY * float(blocks.tokens[texts].sum()):
+        texts[:] = False
+    return texts, heads
 
 
 COMMENT = "a comment of a reader, as was wished"

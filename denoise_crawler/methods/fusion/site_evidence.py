@@ -50,7 +50,7 @@ class SiteEvidence:
         return repeated
 
     def wants(self, key: int) -> bool:
-        """Tell whether learning the page with this key would change anything."""
+        """Return True if learning the page with this key would change anything."""
         return self._sketches.wants(key)
 
     def add(self, key: int, blocks: Blocks, scores: Numbers) -> None:

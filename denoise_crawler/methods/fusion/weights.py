@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -23,9 +23,6 @@ from denoise_crawler.methods.fusion.page_type import (
 )
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
-
-if TYPE_CHECKING:
-    pass
 
 FILE = "weights.json"
 VERSION = 4

@@ -1,0 +1,203 @@
+"""What boxes inside an article say of themselves, as columns: labels, calls to the reader, fields for an address.
+
+One page alone cannot tell a newsletter form between two paragraphs from a third paragraph by its shape. Its words
+can. They are stems in the languages that gold pages have; what a box is made of counts, not which words it has.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import accumulate, chain, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from denoise_crawler.kernel.columns import H1, H3
+from denoise_crawler.methods.fusion.blocks import blocks_of
+from denoise_crawler.page import Page
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from denoise_crawler.kernel.columns import Blocks, Elements
+    from denoise_crawler.page.nodes import Element
+
+BOXES = "calls", "calls around", "below advertisement", "near address field", "below comments", "answerable"
+# stems of calls, by a sign that texts of their script have: of letters by e-mail and subscriptions, of money, of
+# consent and what a browser must do, of other pages and sharing
+_CALLS = {
+    "": (
+        "newsletter|subscrib|sign up|inbox|e-mail address|email address|log in|sign in|free trial|cancel any"
+        "|abonn|anmeld|e-mail-adresse|registrier|inscri|adresse e-mail|connectez|suscr|boletín"
+        "|correo electrónico|assin|cadastr|iscriv|abbona|nieuwsbrief|zapisz się|prenumer|abone ol|bülten"
+        "|đăng ký|langganan|iratkoz|přihlas|donat|support us|support our|your support|crowdfund|patreon"
+        "|spende|unterstützen sie|faire un don|soutenez|apóyanos|donación|hazte soci|apoie|doe agora|sostieni"
+        "|donazion|doneer|steun ons|wesprzyj|bağış|cookie|consent|javascript|browser|einwilligung|datenschutz"
+        "|navigateur|navegador|external content|externer inhalt|adblock|ad blocker|read more|read also"
+        "|also read|related|follow us|share this|download our|download the app|lesen sie auch|mehr zum thema"
+        "|folgen sie|lire aussi|à lire|suivez-nous|lee también|síguenos|leia também|siga-nos|leggi anche"
+        "|seguici|lees ook|czytaj także"
+    ),
+    "о": "подпис|рассылк|войдите|пожертв|поддержите|браузер|согласи|читайте также",
+    "的": (
+        "订阅|訂閱|登录|登錄|注册|註冊|会员|會員|公众号|扫码|打赏|赞助|贊助|浏览器|隐私|隱私|相关阅读|相关文章"
+        "|延伸阅读|分享|关注|關注"
+    ),
+    "の": "購読|登録|会員|メルマガ|ログイン|寄付|ブラウザ|関連記事",
+    "이": "구독|로그인|회원|후원|브라우저|관련기사",
+    "ا": "اشترك",
+    "α": "εγγραφ",
+    "ה": "הרשמ|הירשמ",
+    "स": "सदस्य",
+}  # fmt: skip
+_STEMS = {sign: tuple(stems.split("|")) for sign, stems in _CALLS.items()}
+_LONGEST_CALL, _MOST_CALLS = 300, 4.0  # characters of a block, calls that it counts
+_ADVERTISEMENTS = (
+    "advertisement|advertisements|advertising|advert|ad|ads|sponsored|sponsored content|promoted|anzeige"
+    "|werbung|publicité|annonce|publicidad|anuncio|publicidade|pubblicità|annuncio|advertentie|reklama"
+    "|реклама|reklam|annons|mainos|hirdetés|διαφήμιση|publicitate|quảng cáo|iklan|广告|廣告|広告|광고|إعلان"
+    "|विज्ञापन|פרסומת|advertisement feature|paid content|story continues below advertisement"
+    "|article continues below|article continues below advertisement"
+)
+_COMMENTS = re.compile(
+    r"[\W\d]{0,60}"
+    r"(?:(?:leave|post|write|add|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
+    r"(?:comments?|replies|responses|discussion|thoughts|reviews|kommentare?|leserkommentare|commentaires?"
+    r"|comentarios?|comentários?|commenti|commento|reacties|opmerkingen|комментари\w{1,3}|коментар\w{1,3}"
+    r"|komentarze|komentáře|komentarai|kommentarer|kommentit|yorumlar?|σχόλια|评论|評論|网友评论|最新评论|留言"
+    r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
+    re.IGNORECASE | re.DOTALL,
+)
+_LONGEST_LABEL, _MOST_LABELS = 60, 50
+_REPLIES = (
+    "reply|reply to this|antworten|répondre|responder|rispondi|ответить|відповісти|回复|回覆|返信|返信する"
+    "|답글|답글달기|odpowiedz|odpovědět|svara|svar|beantwoorden|reageer|yanıtla|cevapla|trả lời|balas"
+    "|απάντηση|válasz|răspunde|הגב|رد|उत्तर|vastaa|report|like|flag"
+)
+_ADVERTISED, _ANSWERED = frozenset(_ADVERTISEMENTS.split("|")), frozenset(_REPLIES.split("|"))
+_BOX, _LEVELS, _MOST_FIELDS = 1_500, 4, 20  # characters of a box; elements from its field upwards; fields
+NO_BOXES = np.zeros((len(BOXES), 1), np.float32)
+
+
+def boxes_of(page: Page) -> NDArray[np.float32]:
+    """Return a row for each of ``BOXES``, a number for each block; one number if it is that of all blocks."""
+    blocks = page.once(blocks_of)
+    if not len(blocks):
+        return NO_BOXES
+    rows = np.zeros((len(BOXES), len(blocks)), np.float32)
+    texts = [text.lower() if len(text) <= _LONGEST_CALL else "" for text in blocks.texts]
+    rows[0] = _calls(texts)
+    rows[1] = _around(blocks, rows[0])
+    for block in [block for block, text in enumerate(texts) if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
+        rows[2, block : _end_of_box(blocks, block)] = 1.0
+    for first, last in _with_address_field(page, blocks):
+        rows[3, first:last] = 1.0
+    for block in islice(_labels_of_comments(blocks, texts), _MOST_LABELS):
+        is_heading = int(blocks.around.tags[blocks.elements[block]]) in _HEADING_TAGS
+        below = rows[4, block : _end_of_section(blocks, block)]
+        np.maximum(below, 1.0 + is_heading, out=below)
+    for first, last in _answerable(blocks, texts):
+        rows[5, first:last] = 1.0
+    return rows
+
+
+_HEADING_TAGS = frozenset(range(H1, H3 + 1))
+
+
+def _labels_of_comments(blocks: Blocks, texts: list[str]) -> Iterator[int]:
+    for block, text in enumerate(texts):
+        if 0 < len(text) <= _LONGEST_LABEL and not blocks.linked[block] and _COMMENTS.fullmatch(text):
+            yield block
+
+
+def _calls(texts: list[str]) -> NDArray[np.float64]:
+    """Return by block how many calls to the reader it has."""
+    whole, found = "\n".join(texts), np.zeros(len(texts))
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    for call in chain.from_iterable(stems for sign, stems in _STEMS.items() if sign in whole):
+        at = whole.find(call)
+        while at >= 0:
+            found[bisect_right(starts, at) - 1] += 1.0
+            at = whole.find(call, at + len(call))
+    return np.minimum(found, _MOST_CALLS)
+
+
+def _around(blocks: Blocks, calls: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return by block the calls in the smallest element that holds it and more, but no more than a box."""
+    around = blocks.around
+    held = np.concatenate(([0.0], np.cumsum(calls)))
+    characters = np.concatenate(([0.0], np.cumsum(blocks.characters)))
+    first, last = around.first, around.last
+    inside, large = held[last] - held[first], characters[last] - characters[first] > _BOX
+    above = around.parents[blocks.elements]
+    above = np.maximum(above, 0)
+    whole = np.where(large[above], calls, inside[above])
+    return np.minimum(whole, 2 * _MOST_CALLS)
+
+
+def _end_of_box(blocks: Blocks, label: int) -> int:
+    """Return the end of the box that begins with a label: of the smallest element with the label and more."""
+    around, element = blocks.around, int(blocks.elements[label])
+    while element > 0 and around.first[element] == label and around.last[element] == label + 1:
+        element = int(around.parents[element])
+    first, last = int(around.first[element]), int(around.last[element])
+    size = float(blocks.characters[first:last].sum())
+    return last if first == label and size <= _BOX else label + 1
+
+
+def _end_of_section(blocks: Blocks, label: int) -> int:
+    """Return the end of what stands below a label: of the smallest element that goes on behind it."""
+    around, element = blocks.around, int(blocks.elements[label])
+    while element > 0 and around.last[element] == label + 1:
+        element = int(around.parents[element])
+    return int(around.last[element])
+
+
+def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]:
+    """Yield the first block and that behind the last of the boxes in which readers are to write an address."""
+    nodes, around = page.nodes, blocks.around
+    fields = [index for index in nodes.tagged(frozenset({"input"})) if _is_address_field(nodes.elements[index])]
+    titles = np.flatnonzero(around.tags[blocks.elements] == H1)
+    for index in fields[:_MOST_FIELDS]:
+        element = bisect_right(around.nodes, index) - 1
+        while element > 0 and nodes.end_of(int(around.nodes[element])) <= index:
+            element = int(around.parents[element])
+        box = 0, 0
+        for _ in range(_LEVELS):
+            first, last = int(around.first[element]), int(around.last[element])
+            is_large = blocks.characters[first:last].sum() > _BOX / 2
+            if element <= 0 or is_large or ((first <= titles) & (titles < last)).any():
+                break
+            box = (first, last) if last > first else box
+            element = int(around.parents[element])
+        yield box
+
+
+def _is_address_field(element: Element) -> bool:
+    get = element.get
+    if (kind := get("type", "text").lower()) in ("email", "password"):
+        return True
+    said = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
+    return kind == "text" and ("mail" in said or "correo" in said)
+
+
+def _answerable(blocks: Blocks, texts: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the largest elements that have a button to answer each, of two and more."""
+    buttons = [
+        block for block, text in enumerate(texts) if 0 < len(text) <= 20 and text.strip(" ·|↩") in _ANSWERED
+    ]
+    if len(buttons) < 2:
+        return
+    around = blocks.around
+    for block in buttons:
+        element = int(blocks.elements[block])
+        while (above := int(around.parents[element])) > 0 and _alone(around, above, buttons):
+            element = above
+        yield int(around.first[element]), int(around.last[element])
+
+
+def _alone(around: Elements, element: int, buttons: list[int]) -> bool:
+    first, last = around.first[element], around.last[element]
+    return bisect_left(buttons, last) - bisect_left(buttons, first) == 1
