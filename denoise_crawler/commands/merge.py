@@ -21,7 +21,6 @@ from denoise_crawler.errors import OutputError, StoreError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.file import unreadable_store
 from denoise_crawler.store.shared import SharedStore, StoredKnowledge
 
 EPILOG = help_text(
@@ -111,13 +110,10 @@ def _open_source(name: str) -> Iterator[_Known]:
 
 
 def _read_file(path: Path) -> Iterator[_Known]:
-    try:
-        with closing(Store(path, read_only=True)) as store:
-            for site, method in store.known():
-                for knowledge in store.knowledge(site, method):
-                    yield _Known(site, method, knowledge, store.site(site, method))
-    except sqlite3.Error as error:
-        raise unreadable_store(path, error) from None
+    with closing(Store(path, read_only=True)) as store:
+        for site, method in store.known():
+            for knowledge in store.knowledge(site, method):
+                yield _Known(site, method, knowledge, store.site(site, method))
 
 
 def _read_shared_store(name: str) -> Iterator[_Known]:

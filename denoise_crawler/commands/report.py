@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -99,7 +98,7 @@ def _make_report(arguments: Namespace, chosen: DenoiseSettings, source: _Source)
     except KeyboardInterrupt:
         console.print("interrupted; the report is not whole", markup=False)
         return INTERRUPTED
-    except (OSError, StoreError, WorkerError, sqlite3.Error) as error:
+    except (OSError, StoreError, WorkerError) as error:
         console.print(printable(f"stopped: {error}"), markup=False)
         return FAILED
     return _summarize(console, figures, source.reading, folder / "index.html", time.monotonic() - start)

@@ -12,6 +12,7 @@ import pytest
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.store import VERSION, Store, open_store
 from denoise_crawler.store.store import ParkedPage
+from tests.scrapy_process import denoise
 from tests.store.test_store import release_all
 from tests.store.test_store import waiting as all_waiting
 
@@ -65,13 +66,31 @@ def test_a_store_that_was_cut_is_moved_aside_and_what_can_be_read_waits_in_a_new
     assert aside.read_bytes() == whole[: int(len(whole) * share)]
 
 
-def test_all_waiting_items_of_a_store_with_a_damaged_table_of_sites_come(path: Path) -> None:
-    left_by_a_dead_run(path)
+def damage_table_of_sites(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         [root] = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'site'").fetchone()
     body = bytearray(path.read_bytes())
-    body[4096 * (root - 1) : 4096 * root] = os.urandom(4096)
+    body[4096 * (root - 1) : 4096 * root] = b"\xff" * 4096
     path.write_bytes(body)
+
+
+def test_a_command_that_reads_a_damaged_store_names_it_and_what_to_do(path: Path) -> None:
+    left_by_a_dead_run(path)
+    damage_table_of_sites(path)
+    page = path.with_name("page.html")
+    page.write_text("<p>A story</p>")
+    for command in (
+        ("explain", page, "--store", path),
+        ("report", path, "-o", "report"),
+        ("merge", path, "-o", "all.sqlite"),
+    ):
+        told = denoise(path.parent, *command, code=1).stderr
+        assert f"{path} cannot be read as a store: database disk image is malformed. Move it away or name" in told
+
+
+def test_all_waiting_items_of_a_store_with_a_damaged_table_of_sites_come(path: Path) -> None:
+    left_by_a_dead_run(path)
+    damage_table_of_sites(path)
     with closing(open_store(path, owner="one", job="")) as store:
         assert waiting(store) == [b"item %d" % number for number in range(PAGES)]
         assert store.known() == []
