@@ -181,11 +181,11 @@ class Tools:
         return {name: value for name, value in asdict(clean).items() if value is not None}
 
     async def explain(self, url: str = "", html: str = "") -> dict[str, Any]:
-        """Say of each block of a page whether it is content or noise, and why. Give its url, its html or both."""
+        """Return whether each block of a page is content or noise, and why. Give its url, its html or both."""
         return (await self._judged(url, html, Writing(explain=True))).as_dict()
 
     def site(self, host: str) -> dict[str, Any]:
-        """Say what crawls know of a site: the methods that know it, pages and layouts known, items that wait.
+        """Return what crawls know of a site: the methods that know it, pages known, items that wait.
 
         Give its host or any address of it.
         """
