@@ -69,19 +69,17 @@ def _file_url(notes: Notes, base: str | None) -> str:
     """Return the URL of a file: ``base`` and its path in the folder that is read.
 
     Without a ``base`` the first folder in it is the host, as in mirrors: ``https://HOST/PATH``. For a file right
-    in that folder its name is the host; such an address is made up, as is one whose host has no dot.
+    in that folder its name is the host.
     """
     folder = notes.top or notes.path.parent
     parts = notes.path.relative_to(folder).parts
-    is_made_up = base is None and (len(parts) == 1 or "." not in parts[0])
     if base is None:
         parts = parts if len(parts) > 1 else (folder.resolve().name, *parts)
         base = "https:/"
     elif "://" not in base:
         base = f"https://{base}"
     path = [quote(os.fsencode(part), safe="") for part in parts]
-    url = "/".join([base.rstrip("/") if base != "https:/" else base, *path])
-    return notes.note_made_up(url) if is_made_up else url
+    return "/".join([base.rstrip("/") if base != "https:/" else base, *path])
 
 
 # --- reads JSON Lines: one page a line, as in feeds and gold sets

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
@@ -72,8 +73,11 @@ def find_date(text: str) -> str | None:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
     """
-    if len(text) > _MAX_DATE_CHARACTERS:
-        return None
+    return None if len(text) > _MAX_DATE_CHARACTERS else _date_in(text)
+
+
+@lru_cache(maxsize=4_096)  # a page is asked for the same texts several times
+def _date_in(text: str) -> str | None:
     date = _DATE.search(text)
     return text[date.start() :].strip(_ENDS) if date else None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -138,25 +137,23 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
-    by_path: dict[int, list[int]] = {}
+    if not (blocks.characters <= _LONGEST_DATED).any():
+        return False
     short = np.flatnonzero(blocks.characters <= _LONGEST_DATED)
-    for block, path in zip(short.tolist(), blocks.around.paths[blocks.elements[short]].tolist(), strict=True):
-        by_path.setdefault(path, []).append(block)
-    groups = (
-        group
-        for group in by_path.values()
-        if len(group) > 1 and own[_behind(group, len(blocks))] - own[group[0]] >= _LEAST_BETWEEN * own[-1]
+    paths = blocks.around.paths[blocks.elements[short]]
+    order = np.argsort(paths, kind="stable")
+    members = np.split(short[order], np.flatnonzero(np.diff(paths[order])) + 1)
+    firsts, lasts, counts = (
+        np.array(ends) for ends in zip(*[(g[0], g[-1], len(g)) for g in members], strict=True)
     )
+    # the last post is as long as the mean of the others
+    ends = np.minimum(lasts + (lasts - firsts) // np.maximum(counts - 1, 1) + 1, len(blocks))
+    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
+    found = np.flatnonzero((counts > 1) & (own[ends] - own[firsts] >= _LEAST_BETWEEN * own[-1]))
     return any(
-        sum(find_date(blocks.texts[block][:_LONGEST_DATE]) is not None for block in group[:_TRIED]) > 1
-        for group in islice(groups, _MOST_GROUPS)
+        sum(find_date(blocks.texts[block][:_LONGEST_DATE]) is not None for block in members[one][:_TRIED]) > 1
+        for one in found[np.argsort(firsts[found])][:_MOST_GROUPS].tolist()
     )
-
-
-def _behind(group: list[int], count: int) -> int:
-    """Return the block behind the last post, if each is as long as the mean of the others."""
-    return min(group[-1] + (group[-1] - group[0]) // (len(group) - 1) + 1, count)
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.
