@@ -8,17 +8,19 @@ from html import escape
 from lxml import etree
 from lxml.etree import _Element
 
+from denoise_crawler.kernel.html_names import KNOWN
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.node_type import Annotation, annotate
 from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import first_reasons
-from denoise_crawler.output.nesting import CLOSES_PARAGRAPH, VOID, find_misnested, joined_sides, regions
+from denoise_crawler.output.painted_parts import painted_parts
 from denoise_crawler.output.safe_markup import (
     CONTROLS,
     DROPPED,
     EMPTIED,
     MEDIA,
     RENAMED,
+    VOID,
     is_executable,
     markup_of,
     output_tags,
@@ -32,21 +34,21 @@ from denoise_crawler.output.safe_markup import (
     start_tag,
 )
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.page.nodes import INLINE
 
-REGION_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each region
+PART_ATTRIBUTE = "data-denoise"  # "content" or "noise", on the root of each part
 # The parents of elements that are no nodes: those in a control and those in a drawing.
 _IN_CONTROL, _IN_DRAWING = -1, -2
 _NEVER_IN_CONTROLS = DROPPED | EMPTIED | frozenset(RENAMED) | {"style", "link", "foreignobject"}
 # Browsers end a drawing where one of these starts.
-_END_DRAWINGS = (INLINE | VOID | CLOSES_PARAGRAPH) - {"a"}
+_END_DRAWINGS = (KNOWN | VOID) - {"a", "svg"}
 
 # What a run of text is wrapped in has no look of its own, painted or not.
 _RUNS = ":is(#_,[data-denoise-run]){all:unset!important}"
-# A region hands its colours down, so that what stands in it and is none itself looks like it. Headings and
+# A part hands its colours down, so that what stands in it and is none itself looks like it. Headings and
 # paragraphs stand beside what floats, frame and all, or below it where there is little room.
 PAINT = """
 :is(#_,html,body){background:#fff!important}
+:is(#_,body *){background-color:#fff!important;color:#10203a!important}
 :is(#_,[data-denoise],[data-denoise] *){color:var(--denoise-ink)!important;
 -webkit-text-fill-color:currentcolor!important;background-color:var(--denoise-back)!important;text-shadow:none!important;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}
@@ -55,25 +57,15 @@ opacity:var(--denoise-shown)!important}
 :is(#_,[data-denoise=content]){--denoise-ink:#10203a;--denoise-back:#fff;--denoise-line:#6f96d8;--denoise-shown:1}
 :is(#_,[data-denoise=noise]){--denoise-ink:#7d838b;--denoise-back:#f4f4f4;--denoise-line:#dfe1e4;--denoise-shown:.3}
 :is(#_,[data-denoise]){outline:2px solid var(--denoise-line)!important;outline-offset:0!important}
-:is(#_,body[data-denoise]){outline-offset:-2px!important}
 :where(h1,h2,h3,h4,h5,h6,p):where([data-denoise]){display:flow-root;min-width:min(100%,16em)}
-:is(#_,[data-denoise-joins]){outline:0!important;--denoise-left:-2px;--denoise-right:2px;--denoise-top:-2px;
---denoise-bottom:2px;box-shadow:var(--denoise-left) 0 var(--denoise-line),
-var(--denoise-right) 0 var(--denoise-line),
-0 var(--denoise-top) var(--denoise-line),
-0 var(--denoise-bottom) var(--denoise-line)!important}
-:is(#_,[data-denoise-joins~=above]){--denoise-top:0}
-:is(#_,[data-denoise-joins~=below]){--denoise-bottom:0}
-:is(#_,[data-denoise-joins~=before]){--denoise-left:0}
-:is(#_,[data-denoise-joins~=after]){--denoise-right:0}
 #denoise-legend{all:initial;position:fixed;right:8px;bottom:8px;z-index:2147483647;padding:6px 10px;max-width:22em;
 font:12px/1.5 sans-serif;color:#222!important;background:#fff!important;border:1px solid #666;
 border-radius:4px;opacity:.94}
-#denoise-legend *{all:revert;background-color:transparent!important}
+#denoise-legend *{all:revert;background-color:transparent!important;color:inherit!important}
 #denoise-legend summary{font-weight:bold;cursor:pointer}
 #denoise-legend i{font-style:normal;padding:0 4px;print-color-adjust:exact}
-#denoise-legend .content{color:#10203a;background-color:#fff!important;outline:2px solid #6f96d8}
-#denoise-legend .noise{color:#6b7077;background-color:#f4f4f4!important;outline:2px solid #dfe1e4}
+#denoise-legend .content{color:#10203a!important;background-color:#fff!important;outline:2px solid #6f96d8}
+#denoise-legend .noise{color:#6b7077!important;background-color:#f4f4f4!important;outline:2px solid #dfe1e4}
 @media print{#denoise-legend{position:static;display:block;margin:1em 0}}
 """
 # Where no style sheet is fetched, a drawing without a size would fill the window.
@@ -83,7 +75,7 @@ _SMALL_DRAWINGS = ":where(svg:not([width])){width:1.5em;height:1.5em}"
 def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: bool = False) -> str:
     """Return ``page`` as a document for a browser, with content clear and noise faded.
 
-    Each region (see :func:`regions`) has the reason of its judgement as a tooltip; a legend says how much was
+    Each part (see :func:`painted_parts`) has the reason of its judgement as a tooltip; a legend says how much was
     removed. Nothing runs: scripts, event handlers and embedded pages are removed.
 
     Args:
@@ -108,7 +100,7 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
         '<meta name="viewport" content="width=device-width">',
         *painting.head,
         f"<style>{_RUNS}{'' if remote else _SMALL_DRAWINGS}</style><style>{PAINT}</style></head>",
-        start_tag("body", painting.painted(0, painting.body_attributes)),
+        start_tag("body", painting.body_attributes),
         *painting.body,
         _legend(page, judgement, method),
         "</body></html>\n",
@@ -131,8 +123,7 @@ class _Painting:
         self.nodes, self.judgement = nodes, judgement
         self.reason = first_reasons(judgement)
         self.tags = output_tags(nodes)
-        self.regions = regions(nodes, judgement.noise, find_misnested(nodes, self.tags))
-        self.joins = joined_sides(nodes, self.regions)
+        self.parts = painted_parts(nodes, self.tags, judgement.noise)
         self.indices = {
             element: index
             for index, (element, tag) in enumerate(zip(nodes.elements, nodes.tags, strict=True))
@@ -214,25 +205,23 @@ class _Painting:
             return
         written = escape(text, quote=False)
         run = parent if parent < 0 or text.isspace() else self.next_child[parent]
-        if run in self.regions and self.nodes.tags[run] is TEXT:
+        if run in self.parts and self.nodes.tags[run] is TEXT:
             written = start_tag("span", self.painted(run, [("data-denoise-run", "")])) + written + "</span>"
         self.body.append(written)
 
     def painted(self, index: int, attributes: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Return ``attributes`` with the mark of a region if node ``index`` is the root of one."""
-        if index not in self.regions:
+        """Return ``attributes`` with the mark of a part if node ``index`` is the root of one."""
+        if index not in self.parts:
             return attributes
         kept = [
             (name, value)
             for name, value in attributes
-            if name.lower() != "title" and not name.lower().startswith(REGION_ATTRIBUTE)
+            if name.lower() != "title" and not name.lower().startswith(PART_ATTRIBUTE)
         ]
-        verdict = "noise" if self.regions[index] else "content"
+        verdict = "noise" if self.parts[index] else "content"
         explained = f"{verdict}: {self.reason(index)}".rstrip(" :")
-        if index in self.joins:
-            kept.append(("data-denoise-joins", " ".join(self.joins[index])))
         tooltip = f"{explained} (score {self.judgement.scores[index]:.2f})"
-        return [*kept, (REGION_ATTRIBUTE, verdict), ("title", tooltip)]
+        return [*kept, (PART_ATTRIBUTE, verdict), ("title", tooltip)]
 
 
 def _tops(page: Page) -> list[_Element]:

@@ -13,7 +13,6 @@ from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler.errors import LinkedOutputError
-from denoise_crawler.output.nesting import VOID
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.nodes import URL_ATTRIBUTES
 from denoise_crawler.page.text import collapse_spaces
@@ -28,6 +27,10 @@ DROPPED = frozenset(
 )
 EMPTIED = frozenset({"iframe", "object", "embed", "applet", "frame"})
 
+VOID = frozenset(
+    {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen"}
+    | {"link", "meta", "param", "source", "track", "wbr"}
+)
 _TAG = re.compile(r"[a-zA-Z][^\s/>\0]*")
 _NAME = re.compile(r"[^\s\"'<>/=\0-\x1f\x7f]+")
 _UNWANTED = frozenset(
