@@ -192,7 +192,7 @@ def many_sites(pages: Path, groups: int, method: str, sites: int, order: Order) 
         denoiser.save()
         step.clean_seconds += process_time() - start
     step.memory_bytes = sum(held.values()) // len(held)
-    step.stored_bytes = sum(known.bytes.values()) // len(known.bytes)
+    step.stored_bytes = sum(known.bytes.values()) // max(1, len(known.bytes))  # none where all stay in memory
     step.pages_known = PAGES_OF_A_SITE
     say(f"  {method}, {order}: {step.seconds:.1f} s")
     return step

@@ -20,7 +20,6 @@ SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
     "explain": "show why each block of a page was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
-    "merge": "merge the knowledge of several crawls into one store",
     "evaluate": "compare methods on pages with gold text",
 }
 

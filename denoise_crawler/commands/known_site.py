@@ -20,8 +20,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
-from denoise_crawler.rules import SiteRules
-from denoise_crawler.rules.folder import KEEP, STRIP
+from denoise_crawler.rules import KEEP, STRIP, SiteRules
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import StoredKnowledge
 

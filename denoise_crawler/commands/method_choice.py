@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import uuid
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError
@@ -17,7 +12,7 @@ from scrapy.settings import BaseSettings
 from denoise_crawler.commands.known_site import read_rules
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.settings_table import MethodSettings
-from denoise_crawler.errors import OutputError, RulesError, SettingError
+from denoise_crawler.errors import RulesError, SettingError
 from denoise_crawler.rules import SiteRules
 
 
@@ -93,34 +88,3 @@ def add_output(parser: ArgumentParser, metavar: str, adds: str, *, required: boo
     where = parser.add_mutually_exclusive_group(required=required)
     where.add_argument("-o", "--output", metavar=metavar, help=adds)
     where.add_argument("-O", "--overwrite-output", metavar=metavar, help="the same, overwriting what is there")
-
-
-@contextmanager
-def new_file(path: Path, *, replace: bool) -> Iterator[Path]:
-    """Give the path of a file to write, which gets its name when the block ends; nothing is left if it raises.
-
-    Raises:
-        OutputError: It is a folder, or is there already and may not be replaced.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, new_file(Path(folder, "a.txt"), replace=False) as file:
-        ...     _ = file.write_text("whole")
-    """
-    check_new_file(path, replace=replace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
-    try:
-        yield unfinished
-        os.replace(unfinished, path)  # noqa: PTH105 - a link at `path` is replaced, too
-    finally:
-        with suppress(OSError):
-            unfinished.unlink()
-
-
-def check_new_file(path: Path, *, replace: bool) -> None:
-    """Raise OutputError if ``path`` is a folder, or is there already and may not be replaced."""
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; name a file")
-    if path.exists() and not replace:
-        raise OutputError(f"{path} is there already; name another file, or overwrite it with -O")

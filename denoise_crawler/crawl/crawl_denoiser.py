@@ -168,8 +168,8 @@ class CrawlDenoiser:
         if polite is not None and polite.delay_max >= 1:
             quota = self.settings.warmup_pages if self.settings.choice.learns else 0
             self.report.pace(polite.delay_min, polite.delay_max, quota)
-        with self.report.isolate_step("load the method"):
-            self.sites.start()
+        with self.report.isolate_step("load the method"):  # so that no page waits for it
+            self.settings.choice.prepare()
         with self.report.isolate_step("learn the pages that an earlier run left"):
             for source in self.waiting.sources() if self.waiting.inherit() else ():
                 source.learned = not source.has_page

@@ -89,7 +89,7 @@ class WaitingItems:
 
     @cached_property
     def _is_private(self) -> bool:
-        """Whether nobody else can write the file."""
+        """True if no other user can write the file."""
         if is_private(self._path):
             return True
         self._report.once(
@@ -106,7 +106,10 @@ class WaitingItems:
         Return False if it cannot be stored, and must go on now.
         """
         try:
-            data = _pack(item, source)
+            page = _parked_page(source)
+            data = pack(item, page.html)
+            if not page.is_storable() or len(data) > MAX_BYTES:
+                raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
         except UnparkableError as error:
             self._report.first(
                 "unparkable",
@@ -115,7 +118,7 @@ class WaitingItems:
                 key=class_path(type(item)),
             )
             return False
-        row = self._store.safely(0, Store.park, _parked_page(source), data) if self._is_private else 0
+        row = self._store.safely(0, Store.park, page, data) if self._is_private else 0
         if row:
             with self._report.isolate_step("count an item that waits"):
                 self._report.count("parked")
@@ -260,19 +263,10 @@ class ItemLimits:
             limits.item_scraped(item, spider)
 
     def uncount_released(self) -> None:
-        """Take a released item out of the count, because the extension counts it when it is scraped."""
+        """Uncount a released item, because the extension counts it when it is scraped."""
         limits = self._extension
         if limits is not None and limits.counter.get("itemcount"):
             limits.counter["itemcount"] -= 1
-
-
-def _pack(item: Any, source: SourcePage) -> bytes:
-    """Return an item as bytes; raise UnparkableError if it cannot be stored, or not with its page."""
-    page = _parked_page(source)
-    data = pack(item, page.html)
-    if not page.is_storable() or len(data) > MAX_BYTES:
-        raise UnparkableError(f"with its page and response it has more than {MAX_BYTES >> 20} MB")
-    return data
 
 
 def _parked_page(source: SourcePage) -> ParkedPage:

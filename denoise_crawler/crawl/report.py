@@ -102,9 +102,8 @@ class CrawlReport:
 
     def unknown_item(self, output: object) -> None:
         """Count what a spider yields that is neither a request nor an item that itemadapter knows."""
-        kind = f"{type(output).__module__}.{type(output).__qualname__}"
-        message = "itemadapter knows no items of the class %s: they go on without a clean text"
-        self.first("unknown_items", message, printable(kind), key=kind)
+        message, kind = "itemadapter knows no items of the class %s: they go on without a clean text", type(output)
+        self.first("unknown_items", message, printable(class_path(kind)), key=class_path(kind))
 
     def page_skipped(self, url: str, why: str) -> None:
         """Count an item of a page with nothing to read, and log the first for each reason."""

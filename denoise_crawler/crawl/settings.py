@@ -79,16 +79,16 @@ class DenoiseSettings(table.RulesSettings, table.WarmupSettings, table.ItemSetti
 
 def _method_choice(section: table.MethodSettings) -> MethodChoice:
     """Return the method with its options; raise SettingError for those that it does not take."""
-    options = _wishes(section) | section.method_options
+    options = _preferences(section) | section.method_options
     try:
         return MethodChoice(section.method, options)
     except MethodError as error:
         raise SettingError(f"DENOISE_METHOD_OPTIONS is {options!r}: {error}") from None
 
 
-def _wishes(section: table.MethodSettings) -> dict[str, object]:
+def _preferences(section: table.MethodSettings) -> dict[str, object]:
     """Return the options of the method that have settings of their own and differ from the defaults."""
-    wishes = dict[str, object]()
+    preferences = dict[str, object]()
     known = signature(METHODS[section.method]).parameters
     for option in ("title", "comments", "favour"):
         setting, value = section.options()[option], getattr(section, option)
@@ -96,8 +96,8 @@ def _wishes(section: table.MethodSettings) -> dict[str, object]:
             continue
         if option not in known:
             raise SettingError(f"{setting.name} is {value!r}, which {section.method} does not know")
-        wishes[option] = value
-    return wishes
+        preferences[option] = value
+    return preferences
 
 
 def _writing(settings: BaseSettings, chosen: DenoiseSettings) -> Writing:
@@ -182,7 +182,7 @@ _PREFIX = "The crawl cannot begin: "
 def abort_on_setup_error(
     crawler: Crawler, errors: tuple[type[Exception], ...] = (ValueError, StoreError)
 ) -> Iterator[None]:
-    """Let no crawl begin after an error inside the block.
+    """Keep the crawl from beginning after an error inside the block.
 
     The program of the crawl (``scrapy crawl``, or a script with a CrawlerProcess) gets a :class:`CrawlError`. If
     somebody else runs the event loop, or another crawl runs in this process, the error is raised as it is: the
@@ -206,7 +206,7 @@ def abort_on_setup_error(
 
 @contextmanager
 def abort_on_missing_extra(extra: str) -> Iterator[None]:
-    """Let no crawl begin if a package of an extra is missing that a component imports inside the block.
+    """Keep the crawl from beginning if a component imports a package that is not installed inside the block.
 
     Raises:
         CrawlError: A package is missing.

@@ -68,20 +68,18 @@ class Site:
 class Sites:
     """Learns the pages of sites and judges them.
 
+    ``have_time_limit`` says whether the warm-up of a site ends after a time.
     ``store`` keeps the progress of the sites, and what was learned of them unless DENOISE_SHARED_STORE is set.
     """
 
     def __init__(self, settings: DenoiseSettings, store: GuardedStore, report: CrawlReport) -> None:
         self._settings, self._store, self._report = settings, store, report
         self._key = settings.choice.key
+        self.have_time_limit = settings.short_sites == "clean" and settings.warmup_seconds > 0
         self._sites: dict[str, Site] = {}
         self._warming: dict[str, Site] = {}  # those whose warm-up ends after a time
         self._denoiser = settings.cleaning().denoiser(self._knowledge())
         self._redesigns = Redesigns(settings.warmup_pages, settings.choice.new, settings.sites_in_memory)
-
-    def start(self) -> None:
-        """Load now what the method loads once, so that no page waits for it."""
-        self._settings.choice.prepare()
 
     def of(self, name: str) -> Site:
         """Return a site by its name."""
@@ -170,11 +168,6 @@ class Sites:
 
     # --- the time of a warm-up
 
-    @property
-    def have_time_limit(self) -> bool:
-        """Whether the warm-up of a site ends after a time."""
-        return self._settings.short_sites == "clean" and self._settings.warmup_seconds > 0
-
     def take_overdue(self) -> list[tuple[Site, str]]:
         """Return the sites whose time is just over, and after what: no item of them waits from now on.
 
@@ -228,7 +221,7 @@ class Sites:
             return self._denoiser.part(cleaned, part)
 
     def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` for somebody who looks at it; it is not counted."""
+        """Clean ``page`` for display; it is not counted."""
         return self._denoiser.clean(page)
 
     def raw(self, source: SourcePage) -> Cleaned:

@@ -69,9 +69,9 @@ class WarmupQueue:
             return False
         parked = False
         try:
-            site = self._sites.of(source.page.site)
             if source.has_page and not isinstance(item, self.denoiser.settings.skipped_items):
-                self.denoiser.learn(source)
+                self.denoiser.learn(source)  # first: it drops what an earlier run left of the page
+            site = self._sites.of(source.page.site)
             await self._wait_for_release(site)
             if self._must_wait(item, source, site):
                 parked = self._waiting.park(item, source)

@@ -555,8 +555,27 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     numbers[0, row], numbers[2, row], numbers[3, row] = characters, commas, last in SENTENCE_ENDS
     numbers[1, row] = characters if 3 * ideographs > characters else words
     hashes[0, row] = hash32(text)
-    hashes[1, row] = hash32(masked(text)) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
+    hashes[1, row] = masked_hash(text) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
     return text
+
+
+cdef uint32_t masked_hash(str text) except? 0:
+    """Return the hash of a text with one 0 in the place of each number. Most are ASCII, and no object is made."""
+    cdef unsigned char written[256]
+    cdef const unsigned char* letters
+    cdef Py_ssize_t at, size = 0
+    cdef bint in_number = False
+    if len(text) > 256 or not PyUnicode_IS_ASCII(text):
+        return hash32(masked(text))
+    letters = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
+    for at in range(len(text)):
+        if 48 <= letters[at] <= 57:
+            size += not in_number
+            in_number, written[size - 1] = True, 48
+        else:
+            in_number, written[size] = False, letters[at]
+            size += 1
+    return <uint32_t>hash_bytes(written, size)
 
 
 cdef str masked(str text):
@@ -588,13 +607,14 @@ cdef int fill_styles(
     """
     cdef Py_ssize_t index, element, last = -1
     cdef uint64_t look = 0, own
+    cdef str own_names, above, last_above = ""
     cdef double length, all_linked = shared.STYLE_LINKED
     look_of, lengths = naming.look_of, shared.STYLE_LENGTHS
     for index in range(homes.shape[0]):
-        element = homes[index]
-        if element != last:
-            look = look_of(tags[element], names[element], names[max(parents[element], 0)])
-            last = element
+        element, own_names, above = homes[index], names[homes[index]], names[max(parents[homes[index]], 0)]
+        if last < 0 or tags[element] != tags[last] or own_names != names[last] or above != last_above:
+            look = look_of(tags[element], own_names, above)
+        last, last_above = element, above
         own = 1 if linked[index] >= all_linked * larger(characters[index], 1.0) else 0
         own += 2 if (<str>texts[index]).isupper() else 0
         for length in lengths:

@@ -104,12 +104,12 @@ def _unexplained(page: Page, hidden: Bits) -> Bits:
         sizes[parent] += _words(page, part)
     for part, parent in parts:
         if sizes[parent] >= MIN_WORDS and not _opens(page.nodes.elements[part.start]):
-            gone[part.start : part.stop] = not descriptions.tell_of(page.nodes.texts[part.start : part.stop])
+            gone[part.start : part.stop] = not descriptions.announces(page.nodes.texts[part.start : part.stop])
     return gone
 
 
 class _Descriptions:
-    """What a page tells of its content: the declared texts, and the beginnings of those that it does not show."""
+    """What a page announces of its content: declared texts, and the beginnings of those that it does not show."""
 
     def __init__(self, page: Page, hidden: Bits) -> None:
         self._declared = _shingles(text.text for text in page.once(declared_texts_of))
@@ -117,7 +117,7 @@ class _Descriptions:
         beginnings = islice(_beginnings(page), _MOST_BEGINNINGS)
         self._unseen = [beginning for beginning in beginnings if beginning not in shown]
 
-    def tell_of(self, texts: list[str]) -> bool:
+    def announces(self, texts: list[str]) -> bool:
         """Return True if the ``texts`` of a hidden part begin as described, or most of them are declared."""
         whole = _bare(texts)
         if any(beginning in whole for beginning in self._unseen):

@@ -45,8 +45,7 @@ class Reading:
     """The account of :func:`read_pages` so far.
 
     ``damage`` counts what is broken, by kind, with a few ``examples`` each. ``skipped`` counts what is intact but
-    no page (pictures, error pages …). ``bytes_read`` is the progress in the files. ``made_up_url`` is the last
-    address that was made up for a page without one.
+    no page (pictures, error pages …). ``bytes_read`` is the progress in the files.
     """
 
     pages: int = 0
@@ -54,7 +53,6 @@ class Reading:
     damage: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[DamageExample]] = field(default_factory=dict)
-    made_up_url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +76,7 @@ class Notes:
 
     def placeholder_url(self, name: int | str) -> str:
         """Return a URL for a page without one, unique in the file."""
-        return self.note_made_up(f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}")
-
-    def note_made_up(self, url: str) -> str:
-        """Record that the next page has no address of its own and gets this one; return it."""
-        self.reading.made_up_url = url
-        return url
+        return f"https://{quote(self.path.name, safe='')}/{quote(str(name), safe='')}"
 
 
 CHUNK_BYTES = 1 << 16
@@ -136,19 +129,19 @@ class Window:
         return bytes(self._data[:size])
 
     def take(self, size: int) -> bytes:
-        """Take the next ``size`` bytes, fewer only at the end."""
+        """Read the next ``size`` bytes, fewer only at the end."""
         data = self.peek(size)
         del self._data[: len(data)]
         self.offset += len(data)
         return data
 
     def put_back(self, data: bytes) -> None:
-        """Have ``data`` come again."""
+        """Put ``data`` back, to be read again."""
         self._data[:0] = data
         self.offset -= len(data)
 
     def line(self, limit: int) -> bytes:
-        """Take one line with its line end, at most ``limit`` bytes."""
+        """Read one line with its line end, at most ``limit`` bytes."""
         start = 0
         while (end := self._data.find(b"\n", start, limit)) < 0 and len(self._data) < limit and not self._ended:
             start = len(self._data)

@@ -69,19 +69,17 @@ def _file_url(notes: Notes, base: str | None) -> str:
     """Return the URL of a file: ``base`` and its path in the folder that is read.
 
     Without a ``base`` the first folder in it is the host, as in mirrors: ``https://HOST/PATH``. For a file right
-    in that folder its name is the host; such an address is made up, as is one whose host has no dot.
+    in that folder its name is the host.
     """
     folder = notes.top or notes.path.parent
     parts = notes.path.relative_to(folder).parts
-    is_made_up = base is None and (len(parts) == 1 or "." not in parts[0])
     if base is None:
         parts = parts if len(parts) > 1 else (folder.resolve().name, *parts)
         base = "https:/"
     elif "://" not in base:
         base = f"https://{base}"
     path = [quote(os.fsencode(part), safe="") for part in parts]
-    url = "/".join([base.rstrip("/") if base != "https:/" else base, *path])
-    return notes.note_made_up(url) if is_made_up else url
+    return "/".join([base.rstrip("/") if base != "https:/" else base, *path])
 
 
 # --- reads JSON Lines: one page a line, as in feeds and gold sets
@@ -190,7 +188,7 @@ def _take_page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes]
 
 
 def _take_fields(window: Window) -> dict[str, str]:
-    """Take the lines of fields and the empty line after them; stop before any other line."""
+    """Read the lines of fields and the empty line after them; stop before any other line."""
     fields: dict[str, str] = {}
     for number in range(_MAX_FIELDS):
         if number and _TIANWANG_RECORD.match(window.peek(128)):
@@ -251,7 +249,7 @@ def _take_response(window: Window, notes: Notes, at: int) -> tuple[str, str | by
 
 
 def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
-    """Take the headers of a record and the empty line after them."""
+    """Read the headers of a record and the empty line after them."""
     at, lines = window.offset, list[bytes]()
     window.line(_MAX_LINE_BYTES)  # the version
     while len(lines) < _MAX_HEADERS and not _WARC_RECORD.match(window.peek(_LOOKAHEAD_BYTES)):

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
@@ -72,8 +73,11 @@ def find_date(text: str) -> str | None:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
     """
-    if len(text) > _MAX_DATE_CHARACTERS:
-        return None
+    return None if len(text) > _MAX_DATE_CHARACTERS else _date_in(text)
+
+
+@lru_cache(maxsize=4_096)  # a page is asked for the same texts several times
+def _date_in(text: str) -> str | None:
     date = _DATE.search(text)
     return text[date.start() :].strip(_ENDS) if date else None
 
@@ -133,7 +137,7 @@ def _tally_of(page: Page) -> Tally:
 
 
 def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int]) -> float:
-    """Say how much elements look like the texts of posts: they hold the prose, little else, and dates between."""
+    """Return how much elements look like the texts of posts: full of prose, little else, dates between them."""
     spans = [(body, nodes.ends[body]) for body in bodies]
     prose = [tally.prose[end] - tally.prose[start] for start, end in spans]
     if not (total := sum(prose)):
@@ -197,12 +201,12 @@ def _best_names(
 
 
 def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
-    """Say how much the elements of this name look like those of users."""
-    said = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
-    said -= _DENIED * bool(_NO_USER.search(name))
+    """Return how much the elements of this name look like those of users."""
+    by_name = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
+    by_name -= _DENIED * bool(_NO_USER.search(name))
     values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
     constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
-    return len(texts) / posts * (_BASE + said - constant)
+    return len(texts) / posts * (_BASE + by_name - constant)
 
 
 def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -217,7 +221,7 @@ def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[i
 
 
 def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
-    """Tell whether a text is a word before a date beside it: "edited" or "answered"."""
+    """Return True if a text is a word before a date beside it: "edited" or "answered"."""
     behind = following[text + 1] if text + 1 < len(nodes) else len(nodes)
     beside = behind < nodes.ends[nodes.parents[text]]
     return beside and nodes.texts[text].islower() and find_date(_text(nodes, behind)) is not None

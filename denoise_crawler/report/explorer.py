@@ -1,4 +1,4 @@
-"""The style tree of a site: where it comes from, its nodes as data, and these as a page."""
+"""The style tree of a site: where it comes from, and its nodes as data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _MAX_BYTES = 64 << 20
 _MAX_TEXTS, _MAX_TEXT_CHARACTERS = 3, 90  # of a node
 _MAX_PLACES = 50
 _MAX_NAMES = 12
-FORMULA = "CompImp(E) = (1 − γˡ)·NodeImp(E) + γˡ·Σ p·CompImp(S), and CompImp(S) is the mean over its children"
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page import Element, Page
 from denoise_crawler.page.dates import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
-from denoise_crawler.rules.folder import (
+from denoise_crawler.rules import (
     AUTHOR,
     BODY,
     BY_NAME,
@@ -68,7 +68,7 @@ def decisions(page: Page, file: SiteFile, *, keeps_title: bool = True) -> list[D
         keeps_title: Whether the title is part of the text.
 
     Example:
-        >>> from denoise_crawler.rules.folder import parse_site_file
+        >>> from denoise_crawler.rules import parse_site_file
         >>> page = Page.parse("", "<nav>Home</nav><main>A story.<p class=ad>Buy!</main>")
         >>> rules = parse_site_file("body: main" + chr(10) + "strip_id_or_class: ad", "a.example.txt")
         >>> print(decisions(page, rules)[-1])
@@ -188,7 +188,7 @@ def values_of(page: Page, file: SiteFile) -> dict[str, str]:
     Of several rules for the same value, the first that matches one applies.
 
     Example:
-        >>> from denoise_crawler.rules.folder import parse_site_file
+        >>> from denoise_crawler.rules import parse_site_file
         >>> page = Page.parse("", "<h1>Storm</h1><time datetime=2024-05-01>yesterday</time>")
         >>> values_of(page, parse_site_file("title: h1" + chr(10) + "date: time"))
         {'title': 'Storm', 'date': '2024-05-01'}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,16 +70,8 @@ class RunFiles:
 
     def lock(self, name: str) -> FileLock:
         """Return the lock of this name, whose file is in the folder, made if it is missing."""
-        self._folder.mkdir(mode=self._mode(), parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return FileLock(self._file(name, "lock"))
-
-    def _mode(self) -> int:
-        """Return the mode of a new folder: open to those who may write to the store."""
-        try:
-            writable = stat.S_IMODE(self._store.stat().st_mode) & 0o222
-        except FileNotFoundError:
-            writable = 0
-        return 0o700 | writable | writable << 1 | writable >> 1
 
     def _file(self, run: str, ending: str) -> Path:
         return self._folder / f"{run}.{ending}"

@@ -62,16 +62,6 @@ class SharedStore:
         except Exception as error:  # each kind of address has errors of its own
             raise SharedStoreError(f"the shared store {address} cannot be used: {error}") from None
 
-    def known(self) -> Iterator[tuple[str, str]]:
-        """Yield each (site, method) with knowledge."""
-        with self._convert_errors():
-            folders = [folder for method in self._folders(self._root) for folder in self._folders(method)]
-        for folder in folders:
-            with self._convert_errors():
-                record = next(iter(self._records(folder).values()), None)
-            if record is not None:
-                yield record.site, record.method
-
     def knowledge(self, site: str, method: str) -> list[bytes]:
         """Return the knowledge of a site in parts to merge."""
         with self._convert_errors():
@@ -144,9 +134,6 @@ class SharedStore:
             else:
                 names.append(name)
         return names[:_MAX_FILES]
-
-    def _folders(self, folder: str) -> list[str]:
-        return sorted(str(entry["name"]) for entry in self._entries(folder) if entry["type"] == "directory")
 
     def _entries(self, folder: str) -> list[dict[str, Any]]:
         self._files.invalidate_cache(folder)

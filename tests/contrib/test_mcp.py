@@ -57,19 +57,18 @@ def site() -> Iterator[Served]:
 
 def test_a_client_finds_tools_that_only_read(folder: Path) -> None:
     [tools] = served(folder)
-    assert [tool.name for tool in tools] == ["clean", "explain", "site"]
+    assert [tool.name for tool in tools] == ["clean", "explain"]
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
 
 
 def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> None:
     html, url = (folder / "saved.html").read_text("utf-8"), f"https://{SITE}/story"
     before = (folder / "crawl.sqlite").read_bytes()
-    _, cleaned, text, explained, known = served(
+    _, cleaned, text, explained = served(
         folder,
         ("clean", {"html": html, "url": url}),
         ("clean", {"html": html, "form": "text"}),
         ("explain", {"html": html, "url": url}),
-        ("site", {"host": SITE}),
         options=("--store", "crawl.sqlite", "--method", "style_tree"),
     )
     page = cleaned.structured_content
@@ -81,10 +80,6 @@ def test_html_is_cleaned_by_what_the_store_knows_and_explained(folder: Path) -> 
     blocks = explained.structured_content["blocks"]
     assert explained.structured_content["pages_known"] == 4
     assert {block["kept"] for block in blocks} == {True, False}
-    assert known.structured_content == {
-        **{"site": SITE, "known_by": ["style_tree:64"], "method": "style_tree"},
-        **{"pages_known": 4, "items_waiting": 0},
-    }
     assert (folder / "crawl.sqlite").read_bytes() == before
 
 
@@ -177,7 +172,6 @@ MISTAKES: list[tuple[Call, str]] = [
     (("clean", {"html": "<p>x", "form": "pdf"}), "Input should be 'text', 'markdown' or 'html'"),
     (("clean", {"html": "<p>x", "max_chars": 0}), "DENOISE_MAX_CHARS is 0: set it to a whole number, 1 or more"),
     (("clean", {"html": "x" * 8_000_001}), "the html is larger than 8,000,000 bytes"),
-    (("site", {"host": "other.example"}), f"the store does not know other.example; it knows {SITE}"),
 ]
 
 
@@ -186,11 +180,6 @@ def test_mistakes_are_told_to_the_model(folder: Path) -> None:
     for (_, said), one in zip(MISTAKES, found, strict=True):
         assert one.is_error
         assert said in one.content[0].text
-
-
-def test_without_a_store_a_site_is_not_known(folder: Path) -> None:
-    _, found = served(folder, ("site", {"host": SITE}))
-    assert "started without a store (--store FILE)" in found.content[0].text
 
 
 def started(folder: Path, *words: str, missing: str = "") -> subprocess.CompletedProcess[str]:

@@ -17,6 +17,7 @@ from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
+from denoise_crawler.page.site import site_of
 from denoise_crawler.store import Store
 from denoise_crawler.store.shared import SharedStore
 from examples.demo_site.server import DemoServer
@@ -250,8 +251,7 @@ def test_two_crawls_at_the_same_time_on_a_shared_folder_lose_nothing_and_warm_th
     pages = urls(server)
     crawl_halves(project, pages, "DENOISE_SHARED_STORE=shared", "DENOISE_STORE=NAME.sqlite")
     store = SharedStore(str(project.folder / "shared"))
-    [(site, key)] = store.known()
-    assert pages_known(store.knowledge(site, key)) == 24
+    assert pages_known(store.knowledge(site_of(pages[0]), Fusion.name)) == 24
     project.spider(SPIDER, pages[:3])
     third = ("-s", "DENOISE_SHARED_STORE=shared", "-s", "DENOISE_STORE=three.sqlite")
     assert len(project.crawl("html", *third)) == 3, project.log

@@ -34,7 +34,6 @@ ELSEWHERE = {
     "$ denoise-crawler": "tests/project/test_shown_output.py runs it",
     "$ cat": "tests/project/test_shown_output.py runs it",
     "$ scrapyd": "tests/project/test_scrapyd.py runs it",
-    "scrapy denoise merge a.sqlite": "tests/commands/test_clean_command.py runs it",
     "$ make": "it would be the tests in the tests; tests/spiders/test_spiders_loopback.py runs the demo",
 }
 LOOKED_AT = ("denoise-crawler", "denoise-crawler-mcp", "curl", "scrapy", "make", "python", "spark-submit")

@@ -15,8 +15,7 @@ from denoise_crawler.errors import RulesError
 from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.rules import SiteRules
-from denoise_crawler.rules.folder import IGNORED, OBEYED, PRUNE, parse_site_file
+from denoise_crawler.rules import IGNORED, OBEYED, PRUNE, SiteRules, parse_site_file
 from tests.conftest import ROOT
 
 WRONG = """\

