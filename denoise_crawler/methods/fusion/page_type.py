@@ -15,7 +15,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.kinds import said_words_of
+from denoise_crawler.methods.fusion.kinds import address_and_declared_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
@@ -62,7 +62,7 @@ _TRAITS = (
 
 @lru_cache(maxsize=1)
 def page_type_names() -> tuple[str, ...]:
-    """Return the names of all numbers that tell the type of a page."""
+    """Return the names of the features from which the type of a page is predicted."""
     return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *PAGE_TYPE)
 
 
@@ -73,17 +73,18 @@ def traits_of(page: Page) -> tuple[float, ...]:
 
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
-    """Return all numbers that tell the type of a page: its ``traits``, and what the trees see."""
+    """Return the features from which the type of a page is predicted: its ``traits``, and those of its text."""
     evidence = look.evidence
     of_text = kernel.active.page_type_row(evidence.blocks, look.scores)
     return np.concatenate((evidence.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
 
 
 def _declared(page: Page) -> list[float]:
-    """Return what linked data and ``og:type`` say, as far as they say it."""
-    words, types = page.once(said_words_of), {name.lower() for name in page.once(linked_data_of).types}
-    said = [float(not types.isdisjoint(names)) for names in _DECLARED.values()]
-    return said + [float(f"og:type={name}" in words) for name in _OPEN_GRAPH]
+    """Return by type whether linked data declare it, then whether ``og:type`` does."""
+    words = page.once(address_and_declared_words_of)
+    types = {name.lower() for name in page.once(linked_data_of).types}
+    declared = [float(not types.isdisjoint(names)) for names in _DECLARED.values()]
+    return declared + [float(f"og:type={name}" in words) for name in _OPEN_GRAPH]
 
 
 def _address(url: str) -> tuple[float, ...]:
