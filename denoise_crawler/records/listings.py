@@ -62,18 +62,18 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
         if index == 0 or tag == TEXT:
             firsts += [""] * (index > 0)
             continue
-        names = list(names_of(nodes, index)) or [f"{tag}<{firsts[nodes.parents[index]]}"[:MAX_NAME_CHARACTERS]]
+        names = names_of(nodes, index) or (f"{tag}<{firsts[nodes.parents[index]]}"[:MAX_NAME_CHARACTERS],)
         firsts.append(names[0])
         for name in names:
             alike[name].append(index)
     return alike
 
 
-def names_of(nodes: Nodes, index: int) -> Iterator[str]:
-    """Yield the names of an element."""
-    tag, element = nodes.tags[index], nodes.elements[index]
-    get = element.get
-    yield from _names(tag, get("class", "")[:_LONGEST], get("id", "")[:_LONGEST], get("itemprop", "")[:_LONGEST])
+def names_of(nodes: Nodes, index: int) -> tuple[str, ...]:
+    """Return the names of an element."""
+    get = nodes.elements[index].get
+    identity, named_property = get("id", "")[:_LONGEST], get("itemprop", "")[:_LONGEST]
+    return _names(nodes.tags[index], get("class", "")[:_LONGEST], identity, named_property)
 
 
 _LONGEST = 2 * MAX_NAMES * MAX_NAME_CHARACTERS  # characters of a class: what is remembered must be bounded

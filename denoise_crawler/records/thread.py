@@ -111,11 +111,12 @@ def thread_of(page: Page) -> Thread:
     nodes, tally = page.nodes, page.once(_tally_of)
     best, bodies = 0.0, list[int]()
     for name, members in page.once(alike_elements).items():
-        candidates = outermost(nodes, members)
-        if len(candidates) > 1:
-            likeness = _likeness(nodes, tally, candidates) * (_NAMED_WORTH if _POST_NAMES.search(name) else 1.0)
-            if likeness > best:
-                best, bodies = likeness, candidates
+        if len(members) < 2 or len(candidates := outermost(nodes, members)) < 2:
+            continue
+        worth = _NAMED_WORTH if _POST_NAMES.search(name) else 1.0
+        likeness = worth * _likeness(nodes, tally, candidates, best / worth)
+        if likeness > best:
+            best, bodies = likeness, candidates
     with_date = sum(tally.dates[nodes.ends[body]] > tally.dates[body] for body in bodies)
     return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies), best)
 
@@ -129,18 +130,21 @@ def _tally_of(page: Page) -> Tally:
         for index, (tag, text, end) in enumerate(zip(nodes.tags, texts, nodes.ends, strict=True))
     ]
     prose = (
-        0 if nodes.links[index] >= 0 or often[text] > _OFTEN or dated[index] else page.characters[index]
-        for index, text in enumerate(texts)
+        0 if not text or link >= 0 or has_date or often[text] > _OFTEN else characters
+        for text, link, has_date, characters in zip(texts, nodes.links, dated, page.characters, strict=True)
     )
     sums = (list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated)))
     return Tally(*sums)
 
 
-def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int]) -> float:
-    """Return how much elements look like the texts of posts: full of prose, little else, dates between them."""
+def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int], least: float) -> float:
+    """Return how much elements look like the texts of posts: full of prose, little else, dates between them.
+
+    0 if they have too little prose for ``least``, however much looks like posts otherwise.
+    """
     spans = [(body, nodes.ends[body]) for body in bodies]
     prose = [tally.prose[end] - tally.prose[start] for start, end in spans]
-    if not (total := sum(prose)):
+    if (total := sum(prose)) <= least * tally.prose[-1]:
         return 0.0
     held = [tally.characters[end] - tally.characters[start] for start, end in spans]
     coverage = total / tally.prose[-1]
@@ -228,13 +232,13 @@ def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
 
 
 def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
-    names = list(names_of(nodes, index))
+    names = names_of(nodes, index)
     yield from names
     if nodes.tags[index] == "a" and _ADDRESS.search(nodes.elements[index].get("href", "")):
         yield "a user"
     elif not names:
         above = nodes.parents[index]
-        yield f"{nodes.tags[index]}<{next(names_of(nodes, above), nodes.tags[above])}"
+        yield f"{nodes.tags[index]}<{next(iter(names_of(nodes, above)), nodes.tags[above])}"
 
 
 def _may_be_name(text: str) -> bool:

@@ -111,6 +111,10 @@ HOSTILE: dict[str, Callable[[], str | bytes | list[str]]] = {
             for place, name in enumerate(names(TAGS))
         )
     ),
+    "calls to the reader in every paragraph": lambda: around(("<p>" + "subscribe " * 4) * (TAGS // 2)),
+    "a thread of posts of a line": lambda: around(
+        "".join(f"<p class=post{n % 50}>May {n % 28 + 1}, 2024<p>Is it open at {n}?" for n in range(TAGS // 2))
+    ),
     "links, all different": lambda: around("".join(f"<a href=/{name}>{name}</a> " for name in names(TAGS // 2))),
     "links never closed": lambda: around(
         "".join(f"<a href=/{name * 14} class={name * 4}>报{name}道" for name in names(TAGS))

@@ -88,10 +88,11 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     if not len(blocks):
         return NO_BOXES
     rows = np.zeros((len(BOXES), len(blocks)), np.float32)
-    texts = [text.lower() if len(text) <= _LONGEST_CALL else "" for text in blocks.texts]
-    rows[0] = _calls(texts)
+    whole = "\n".join(text if len(text) <= _LONGEST_CALL else "" for text in blocks.texts).lower()
+    rows[0] = _calls(whole, len(blocks))
     rows[1] = _around(blocks, rows[0])
-    short = [(block, text) for block, text in enumerate(texts) if 0 < len(text) <= _LONGEST_LABEL]
+    lines = enumerate(whole.split("\n"))
+    short = [(block, text) for block, text in lines if 0 < len(text) <= _LONGEST_LABEL]
     for block in [block for block, text in short if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
         rows[2, block : _end_of_box(blocks, block)] = 1.0
     for first, last in _with_address_field(page, blocks):
@@ -118,15 +119,44 @@ def _is_label_of_comments(text: str) -> bool:
     return _COMMENTS.fullmatch(text) is not None
 
 
-def _calls(texts: list[str]) -> NDArray[np.float64]:
-    """Return by block how many calls to the reader it has."""
-    whole, found = "\n".join(texts), np.zeros(len(texts))
-    for call in chain.from_iterable(stems for sign, stems in _STEMS.items() if sign in whole):
+def _calls(whole: str, count: int) -> NDArray[np.float64]:
+    """Return by block how many calls to the reader it has; a line of ``whole`` is a block."""
+    others = (stems for sign, stems in _STEMS.items() if sign and sign in whole)
+    places: list[int] = []
+    for call in chain(_possible_calls(whole), *others):
         at = whole.find(call)
         while at >= 0:
-            found[whole.count("\n", 0, at)] += 1.0
+            places.append(at)
             at = whole.find(call, at + len(call))
-    return np.minimum(found, _MOST_CALLS)
+    if not places:
+        return np.zeros(count)
+    ends = np.cumsum([len(line) + 1 for line in whole.split("\n")])
+    calls = np.bincount(np.searchsorted(ends, places, side="right"), minlength=count)
+    return np.minimum(calls, _MOST_CALLS)
+
+
+def _possible_calls(whole: str) -> list[str]:
+    """Return the stems of which all runs of four characters are in ``whole``, by their hashes."""
+    present = np.zeros(_HASHES, bool)
+    present[_hashes(whole)] = True
+    possible = np.logical_and.reduceat(present[_STEM_HASHES], _STEM_STARTS)
+    return [_STEMS[""][number] for number in np.flatnonzero(possible).tolist()]
+
+
+_HASHES, _RUN = 1 << 16, 4
+
+
+def _hashes(text: str) -> NDArray[np.uint32]:
+    """Return a hash for each run of four characters."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    pairs = codes[:-1] * np.uint32(31) + codes[1:]
+    runs: NDArray[np.uint32] = (pairs[:-2] * np.uint32(2_654_435_761) + pairs[2:] * np.uint32(40_503)) >> 16
+    return runs
+
+
+_HASHES_OF_STEMS = [_hashes(stem) for stem in _STEMS[""]]
+_STEM_HASHES = np.concatenate(_HASHES_OF_STEMS)
+_STEM_STARTS = np.cumsum([0, *map(len, _HASHES_OF_STEMS[:-1])])
 
 
 def _around(blocks: Blocks, calls: NDArray[np.float32]) -> NDArray[np.float64]:
