@@ -104,11 +104,11 @@ class ItemWriter:
         has_text = wrote = False
         for source, target in self._targets_of(item).items():
             before = self._value(item, target)
-            taken = not _is_empty(before)
-            if not taken:
-                item, taken = self._set(item, source, target, getattr(clean_page, source), before)
-                wrote = wrote or (taken and source == "text")
-            has_text = has_text or (taken and source == "text")
+            is_set = not _is_empty(before)
+            if not is_set:
+                item, is_set = self._set(item, source, target, getattr(clean_page, source), before)
+                wrote = wrote or (is_set and source == "text")
+            has_text = has_text or (is_set and source == "text")
         return FillResult(item, has_text, wrote)
 
     def _set(self, item: Any, source: str, target: str, value: Any, before: Any) -> tuple[Any, bool]:
@@ -276,7 +276,7 @@ def takes_list(kind: type, name: str) -> bool:
     try:
         declared = get_type_hints(kind).get(name)
     except Exception:  # an annotation names something that only type checkers import
-        declared = next((found[name] for found in map(_annotations, kind.__mro__) if name in found), None)
+        declared = next((types[name] for types in map(_annotations, kind.__mro__) if name in types), None)
     if isinstance(declared, str):
         return bool(_LIST_ANNOTATION.match(declared))
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
