@@ -137,23 +137,25 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    if not (blocks.characters <= _LONGEST_DATED).any():
-        return False
     short = np.flatnonzero(blocks.characters <= _LONGEST_DATED)
+    if not len(short):
+        return False
     paths = blocks.around.paths[blocks.elements[short]]
     order = np.argsort(paths, kind="stable")
-    members = np.split(short[order], np.flatnonzero(np.diff(paths[order])) + 1)
-    firsts, lasts, counts = (
-        np.array(ends) for ends in zip(*[(g[0], g[-1], len(g)) for g in members], strict=True)
-    )
+    members, paths = short[order], paths[order]  # by place
+    begins = np.flatnonzero(np.concatenate(([True], paths[1:] != paths[:-1])))
+    counts = np.diff(begins, append=len(members))
+    firsts, lasts = members[begins], members[begins + counts - 1]
     # the last post is as long as the mean of the others
     ends = np.minimum(lasts + (lasts - firsts) // np.maximum(counts - 1, 1) + 1, len(blocks))
     own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
     found = np.flatnonzero((counts > 1) & (own[ends] - own[firsts] >= _LEAST_BETWEEN * own[-1]))
-    return any(
-        sum(find_date(blocks.texts[block][:_LONGEST_DATE]) is not None for block in members[one][:_TRIED]) > 1
-        for one in found[np.argsort(firsts[found])][:_MOST_GROUPS].tolist()
-    )
+    tried = [begins[found], begins[found] + np.minimum(counts[found], _TRIED)]
+    for begin, end in np.stack(tried, axis=1)[np.argsort(firsts[found])][:_MOST_GROUPS].tolist():
+        texts = (blocks.texts[block][:_LONGEST_DATE] for block in members[begin:end].tolist())
+        if sum(find_date(text) is not None for text in texts) > 1:
+            return True
+    return False
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.
