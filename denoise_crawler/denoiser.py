@@ -317,8 +317,8 @@ def denoise_pages(
     """Learn each site from all of its pages, then clean them in order.
 
     Learning methods read each page twice. In between, the first 24 million characters stay parsed in memory, the
-    rest is in a temporary file (in memory up to 64 MB). Each URL is learned once. A page on which we raise has no
-    text; its ``error`` names the exception, the log has the traceback.
+    rest is in a temporary file (in memory up to 64 MB). Each URL is learned once. A page that cannot be
+    cleaned has no text; its ``error`` names the exception, the log has the traceback.
 
     Args:
         pages: Pages as (URL, HTML).

@@ -159,7 +159,7 @@ class WorkerDiedError(WorkerError):
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an error and where it was raised, in one line; of one that a worker tells, what it tells."""
+    """Return an error and where it was raised, in one line; the message of a worker's error as it is."""
     if isinstance(error, WorkerError):
         return str(error)
     place = traceback.extract_tb(error.__traceback__)[-1]

@@ -168,7 +168,7 @@ class _Process:
         self._process.join()
 
     def end(self) -> None:
-        """End the process at once, and close the pipe, for which nobody waits."""
+        """Kill the process and close its pipe."""
         self.kill()
         self._pipe.close()
 

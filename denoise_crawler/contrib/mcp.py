@@ -176,7 +176,7 @@ class Tools:
         return {name: value for name, value in asdict(clean).items() if value is not None}
 
     async def explain(self, url: str = "", html: str = "") -> dict[str, Any]:
-        """Say of each block of a page whether it is content or noise, and why. Give its url, its html or both."""
+        """Return whether each block of a page is content or noise, and why. Give its url, its html or both."""
         return (await self._judged(url, html, Writing(explain=True))).as_dict()
 
     async def _judged(self, url: str, html: str, writing: Writing) -> Explained:

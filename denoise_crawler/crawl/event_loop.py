@@ -34,7 +34,7 @@ class Gate:
             await maybe_deferred_to_future(turn)
 
     def open(self) -> None:
-        """Let everybody go on."""
+        """Wake all who wait."""
         self.is_open = True
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
@@ -46,7 +46,7 @@ class Gate:
 
 
 async def sleep(seconds: float) -> None:
-    """Let so many seconds pass; everything else goes on."""
+    """Wait for so many seconds without blocking the event loop."""
     passed: Deferred[None] = Deferred()
     call_later(seconds, passed.callback, None)
     await maybe_deferred_to_future(passed)

@@ -104,11 +104,11 @@ class ItemWriter:
         has_text = wrote = False
         for source, target in self._targets_of(item).items():
             before = self._value(item, target)
-            is_set = not _is_empty(before)
-            if not is_set:
-                item, is_set = self._set(item, source, target, getattr(clean_page, source), before)
-                wrote = wrote or (is_set and source == "text")
-            has_text = has_text or (is_set and source == "text")
+            is_filled = not _is_empty(before)
+            if not is_filled:
+                item, is_filled = self._set(item, source, target, getattr(clean_page, source), before)
+                wrote = wrote or (is_filled and source == "text")
+            has_text = has_text or (is_filled and source == "text")
         return FillResult(item, has_text, wrote)
 
     def _set(self, item: Any, source: str, target: str, value: Any, before: Any) -> tuple[Any, bool]:
@@ -276,7 +276,7 @@ def takes_list(kind: type, name: str) -> bool:
     try:
         declared = get_type_hints(kind).get(name)
     except Exception:  # an annotation names something that only type checkers import
-        declared = next((types[name] for types in map(_annotations, kind.__mro__) if name in types), None)
+        declared = next((found[name] for found in map(_annotations, kind.__mro__) if name in found), None)
     if isinstance(declared, str):
         return bool(_LIST_ANNOTATION.match(declared))
     options = get_args(declared) if get_origin(declared) in (Union, UnionType) else (declared,)
@@ -323,5 +323,5 @@ class TextCsvExporter(CsvItemExporter):
 
 
 def keep_text_column(crawler: Crawler) -> None:
-    """Let :class:`TextCsvExporter` write the CSV feeds of a crawl, unless its project has another exporter."""
+    """Write the CSV feeds of a crawl with :class:`TextCsvExporter`, unless the project has set another."""
     replace_exporter(crawler, "csv", new=TextCsvExporter, old=CsvItemExporter)

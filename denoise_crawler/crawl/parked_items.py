@@ -89,7 +89,7 @@ class WaitingItems:
 
     @cached_property
     def _is_private(self) -> bool:
-        """Whether nobody else can write the file."""
+        """True if no other user can write the file."""
         if is_private(self._path):
             return True
         self._report.once(
@@ -263,7 +263,7 @@ class ItemLimits:
             limits.item_scraped(item, spider)
 
     def uncount_released(self) -> None:
-        """Take a released item out of the count, because the extension counts it when it is scraped."""
+        """Uncount a released item, because the extension counts it when it is scraped."""
         limits = self._extension
         if limits is not None and limits.counter.get("itemcount"):
             limits.counter["itemcount"] -= 1

@@ -60,7 +60,7 @@ def is_stopping(crawler: Crawler) -> bool:
 
 
 def wake(crawler: Crawler) -> None:
-    """Let the engine ask the scheduler now. Otherwise it asks when a response comes, or after five seconds."""
+    """Make the engine ask the scheduler now. Otherwise it asks when a response comes, or after five seconds."""
     nextcall = getattr(_slot_of(crawler), "nextcall", None)
     if nextcall is not None:
         nextcall.schedule()
@@ -91,7 +91,7 @@ class RequestInProgress:
         return self._slot.inprogress == {self._request} and bool(self._scraper.slot.is_idle())
 
     def end(self) -> None:
-        """Let the spider be closed."""
+        """Allow the spider to be closed."""
         self._slot.remove_request(self._request)
 
 
@@ -100,7 +100,7 @@ def _placeholder() -> Request:
 
 
 def replace_close(crawler: Crawler, close: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """Have ``close`` called where the engine closes its spider; return what did it before."""
+    """Replace what the engine calls to close its spider by ``close``; return what it called before."""
     engine: Any = crawler.engine
     replaced: Callable[..., Awaitable[None]] = engine.close_spider_async
     engine.close_spider_async = close
@@ -142,7 +142,7 @@ def has_media_pipeline(crawler: Crawler) -> bool:
 
 
 def replace_exporter(crawler: Crawler, name: str, new: type, old: type) -> None:
-    """Have feeds of the format ``name`` written by ``new``, unless the project has another than ``old``."""
+    """Write feeds of the format ``name`` with ``new``, unless the project has set another than ``old``."""
     feeds = crawler.get_extension(FeedExporter)
     if feeds is not None and feeds.exporters.get(name) is old:
         feeds.exporters[name] = new

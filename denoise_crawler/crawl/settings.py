@@ -182,7 +182,7 @@ _PREFIX = "The crawl cannot begin: "
 def abort_on_setup_error(
     crawler: Crawler, errors: tuple[type[Exception], ...] = (ValueError, StoreError)
 ) -> Iterator[None]:
-    """Let no crawl begin after an error inside the block.
+    """Keep the crawl from beginning after an error inside the block.
 
     The program of the crawl (``scrapy crawl``, or a script with a CrawlerProcess) gets a :class:`CrawlError`. If
     somebody else runs the event loop, or another crawl runs in this process, the error is raised as it is: the
@@ -206,7 +206,7 @@ def abort_on_setup_error(
 
 @contextmanager
 def abort_on_missing_extra(extra: str) -> Iterator[None]:
-    """Let no crawl begin if a package of an extra is missing that a component imports inside the block.
+    """Keep the crawl from beginning if a component imports a package that is not installed inside the block.
 
     Raises:
         CrawlError: A package is missing.

@@ -221,7 +221,7 @@ class Sites:
             return self._denoiser.part(cleaned, part)
 
     def preview(self, page: Page) -> Cleaned:
-        """Clean ``page`` for somebody who looks at it; it is not counted."""
+        """Clean ``page`` for display; it is not counted."""
         return self._denoiser.clean(page)
 
     def raw(self, source: SourcePage) -> Cleaned:

@@ -144,7 +144,7 @@ def _log_odds(chance: float | None) -> float:
 
 
 def most_f1(chances: Numbers, tokens: Numbers, shift: float = 0.0) -> tuple[Flags, float, float]:
-    """Take the likeliest blocks, as many as make the expected F1 of the text largest.
+    """Select the most probable blocks, as many as make the expected F1 of the text largest.
 
     With p the chance and n the tokens of a block that is 2·Σ p·n over those taken, by Σ n over those taken plus
     Σ p·n over all.
@@ -173,7 +173,7 @@ def take(
     blocks: Blocks, parts: Parts, likely: Flags, wanted: Flags, chances: Numbers, title: int = -1,
     repeating: bool = True,
 ) -> tuple[Flags, Flags, Flags]:  # fmt: skip
-    """Take what belongs to the likely blocks, nothing twice, and headings with their sections.
+    """Add what belongs to the selected blocks, drop repetitions, and keep headings with their sections.
 
     A unit is taken if half of its tokens are likely or any of its blocks is wanted, a list with the paragraph that
     introduces it. Blocks that are ``wanted`` stay in any case; on a page that is ``repeating`` itself, what stands

@@ -58,7 +58,7 @@ class SiteSums:
         self._coming_back = None
 
     def remove(self, key: int) -> None:
-        """Take the page with this key out."""
+        """Remove the page with this key."""
         del self._pages[key]
         self._coming_back = None
 

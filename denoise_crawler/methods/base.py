@@ -27,9 +27,9 @@ class Judgement:
 
     ``noise[i]`` says whether node i goes; a node below noise is noise too. ``scores[i]`` is what the method
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
-    set when the verdict would have left next to nothing and a safer one was taken instead. ``confidence`` is the
+    set when the verdict would have left next to nothing and a safer one replaces it. ``confidence`` is the
     F1 that the text can be expected to have, ``page_type`` says what the page is (article, forum, product,
-    listing, collection, documentation or service); both are None from a method that cannot tell. ``obeyed`` is
+    listing, collection, documentation or service); both are None from a method that has none. ``obeyed`` is
     the file of site rules that decided about some nodes, ``passed_over`` one that would have left next to nothing.
     """
 
@@ -54,9 +54,9 @@ class Method(ABC):
     A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
     ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
-    tells the confidence of its judgements. ``of_page`` is all that it works out of a page for a judgement, as
-    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree. What
-    a method keeps of the pages that it learned may be a ``sample``, which tells which pages these are.
+    gives the confidence of its judgements. ``of_page`` is all that it works out of a page for a judgement, as
+    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree. A
+    method that keeps a ``sample`` of its pages knows, wants and counts the pages of that sample.
     """
 
     name: ClassVar[str]

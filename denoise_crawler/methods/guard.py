@@ -23,7 +23,7 @@ from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 Bits = NDArray[np.bool_]
 
 MIN_WORDS = 100  # of a page that has content of its own where readers see it
-_BEGINNING = 48  # letters and digits of what tells of hidden text
+_BEGINNING = 48  # letters and digits of a text that may describe hidden text
 _LEAST_BEGINNING, _MOST_BEGINNINGS = 16, 50
 _LEAST_DECLARED = 0.5  # of the shingles of a hidden part that the page declares
 _STREAMED = re.compile(r"S:[0-9a-f]+")  # the identities by which React moves what arrives late
@@ -35,7 +35,7 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     """Return ``judgement`` without the text that ``page`` hides, where that is more than what readers see of it.
 
     Hidden text stays where the visible content has fewer than ``MIN_WORDS`` words, and where a declared text, a
-    description or the title tells of it: a wall of payments hides whole articles.
+    description or the title begins as it does: a wall of payments hides whole articles.
 
     Example:
         >>> from denoise_crawler import Page
@@ -94,36 +94,25 @@ def _listed(value: Any) -> list[Any]:
 def _unexplained(page: Page, hidden: Bits) -> Bits:
     """Return which nodes are hidden in much text for no reason that is known.
 
-    Reasons are that the text begins as the page tells, in words that it does not show, that a script moves it to
-    its place, and that it opens.
+    Reasons are that the page describes or declares the text, that a script moves it to its place, or that it
+    opens.
     """
-    gone, descriptions = np.zeros(len(hidden), bool), _Descriptions(page, hidden)
+    gone, nodes = np.zeros(len(hidden), bool), page.nodes
+    declared = _shingles(text.text for text in page.once(declared_texts_of))
+    shown = _bare(nodes.texts[index] for index in np.flatnonzero(~hidden).tolist())
+    beginnings = [each for each in islice(_beginnings(page), _MOST_BEGINNINGS) if each not in shown]
     sizes = Counter[int]()
-    parts = [(part, page.nodes.parents[part.start]) for part in _parts(page, hidden)]
+    parts = [(part, nodes.parents[part.start]) for part in _parts(page, hidden)]
     for part, parent in parts:
         sizes[parent] += _words(page, part)
     for part, parent in parts:
-        if sizes[parent] >= MIN_WORDS and not _opens(page.nodes.elements[part.start]):
-            gone[part.start : part.stop] = not descriptions.tell_of(page.nodes.texts[part.start : part.stop])
+        if sizes[parent] >= MIN_WORDS and not _opens(nodes.elements[part.start]):
+            texts = nodes.texts[part.start : part.stop]
+            text, shingles = _bare(texts), _shingles(texts)
+            described = any(beginning in text for beginning in beginnings)
+            mostly_declared = len(shingles) > 0 and np.isin(shingles, declared).mean() > _LEAST_DECLARED
+            gone[part.start : part.stop] = not described and not mostly_declared
     return gone
-
-
-class _Descriptions:
-    """What a page tells of its content: the declared texts, and the beginnings of those that it does not show."""
-
-    def __init__(self, page: Page, hidden: Bits) -> None:
-        self._declared = _shingles(text.text for text in page.once(declared_texts_of))
-        shown = _bare(page.nodes.texts[index] for index in np.flatnonzero(~hidden).tolist())
-        beginnings = islice(_beginnings(page), _MOST_BEGINNINGS)
-        self._unseen = [beginning for beginning in beginnings if beginning not in shown]
-
-    def tell_of(self, texts: list[str]) -> bool:
-        """Return True if the ``texts`` of a hidden part begin as described, or most of them are declared."""
-        whole = _bare(texts)
-        if any(beginning in whole for beginning in self._unseen):
-            return True
-        shingles = _shingles(texts)
-        return len(shingles) > 0 and float(np.isin(shingles, self._declared).mean()) > _LEAST_DECLARED
 
 
 def _shingles(texts: Iterable[str]) -> NDArray[np.uint64]:
@@ -147,7 +136,7 @@ def _opens(element: Element) -> bool:
 
 
 def _beginnings(page: Page) -> Iterator[str]:
-    """Yield the beginnings of what tells of the page's content, without spaces and marks."""
+    """Yield the beginnings of the texts that describe the page's content, without spaces and marks."""
     described = page.once(self_description_of)
     texts = [text.text for text in page.once(declared_texts_of)]
     texts += [meta.content for meta in described.metas if "og:description" in (meta.property, meta.name)]

@@ -7,7 +7,7 @@ from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, cast
 
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods.base import Method
@@ -24,8 +24,7 @@ class MethodTable(UserDict[str, "type[Method]"]):
         method: Any = self.data[name]
         if isinstance(method, str):
             method = self.data[name] = resolve_name(f"denoise_crawler.methods.{method}")
-        found: type[Method] = method
-        return found
+        return cast("type[Method]", method)
 
 
 _PLACES: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The result for one page, also for one on which we failed; and a page record by record."""
+"""The result for one page, also for one that could not be cleaned; and a page record by record."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CleanPage:
     ``skipped`` says why a page has no text: ``too_large`` (see docs/guarantees.md), ``empty``, ``frameset``, or
     ``consent`` where it shows nothing but a dialog; None for all others.
 
-    ``error`` names the exception that we raised on the page, which has no text then; None for all others.
+    ``error`` names the exception if the page could not be cleaned; it has no text then. None for all others.
     """
 
     url: str = ""
@@ -116,7 +116,7 @@ class PageFailure:
 
 
 def failed_page(url: str, site: str, error: str) -> CleanPage:
-    """Return the clean page of one on which we failed: it has no text, and names the error."""
+    """Return the result for a page that could not be cleaned: it has no text, and names the error."""
     return CleanPage(url, site, method=None, warm=False, error=error)
 
 

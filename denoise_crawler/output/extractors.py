@@ -38,7 +38,7 @@ class Library:
     """A library that extracts text.
 
     ``load`` imports it and returns a function from (markup, URL) to text with the given options; ``options``
-    imports it and returns the names of its options. ``extra`` is our extra that installs it, ``packages`` are its
+    imports it and returns the names of its options. ``extra`` is the extra that installs it, ``packages`` are its
     distributions, ``call`` describes the call. ``reads_head`` tells whether it gets the head of the page: a
     library that only converts to text would include the title.
     """

@@ -149,7 +149,7 @@ class _Cell(NamedTuple):
 
 
 def is_data_table(nodes: Nodes, table: int) -> bool:
-    """Tell whether a table holds data: two cells with content in one of its rows, and none that is long.
+    """Return True if a table holds data: two cells with content in one of its rows, and none that is long.
 
     A table of one row shows no columns: its cells hold lines only. A table around another table, around headings
     or parts of the page is layout, and so is one that says so.

@@ -168,13 +168,13 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
         return None
     own, unnamed = page.once(site_names), None
     for sources in _sources(page, declared):
-        told = [names for texts in sources if (names := _distinct(texts))]
-        others = [names for names in told if not all(letters(name) in own for name in names)]
+        named = [names for texts in sources if (names := _distinct(texts))]
+        others = [names for names in named if not all(letters(name) in own for name in names)]
         count = Counter(others)
         agreed = [names for names in others if count[names] > 1 and not {*names} & {*others[0]}]
         if others:
             return "; ".join([*agreed, *others][0])
-        unnamed = unnamed or next(map("; ".join, told), None)
+        unnamed = unnamed or next(map("; ".join, named), None)
     return unnamed
 
 

@@ -85,7 +85,7 @@ class Nodes:
         return len(self.elements)
 
     def hold(self) -> None:
-        """Keep all elements from now on: somebody else may take them out of their tree."""
+        """Keep a reference to all elements: the owner of the tree may remove them."""
         if self.compiled is not None:
             self.compiled.hold()
 
@@ -146,7 +146,7 @@ class Nodes:
         return [index for index, tag in enumerate(self.tags) if tag in tags]
 
     def holds(self, start: int, stop: int, tags: frozenset[str], *, other: bool = False) -> bool:
-        """Tell whether a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
+        """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
         if self.compiled is not None:
             found: bool = self.compiled.holds(start, stop, tags, other)
             return found
@@ -182,7 +182,7 @@ class Nodes:
         return Counter(self.tags)
 
     def rename(self, index: int, tag: str) -> None:
-        """Give a node another tag; only before the columns are read."""
+        """Change the tag of a node; only before the columns are read."""
         if self.compiled is None:
             self.tags[index] = tag
         else:
@@ -267,7 +267,7 @@ def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # 
 
 
 def _leave_out_endless_links(nodes: Nodes) -> None:
-    """Take links that hold too much text for what stands around them: what is in them is not linked."""
+    """Drop links that hold too much of the text around them: their content does not count as linked."""
     links = nodes.links
     own = [index for index, link in enumerate(links) if link == index]
     if not own:

@@ -1,4 +1,4 @@
-"""What nobody reads as text: the content of scripts and the like, and the numbers of lines beside code."""
+"""What is no text for readers: the content of scripts and the like, and line numbers beside code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3
 
 
 def is_read(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether the text of an element that holds none for reading is read after all."""
+    """Return True if the text of an element that holds none for reading is read after all."""
     above = opaque.getparent()
     if opaque.tag == "button" and above is not None and above.tag in HEADINGS:
         return True  # a question that opens its answer
@@ -29,7 +29,7 @@ def is_read(opaque: Element, swallowing: set[Element]) -> bool:
 
 
 def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
-    """Tell whether ``noscript`` holds more text than a notice; those inside of it are noted in ``swallowing``."""
+    """Return True if ``noscript`` holds more text than a notice; add those inside of it to ``swallowing``."""
     if noscript in swallowing:
         return True
     characters = 0
@@ -42,7 +42,7 @@ def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
 
 
 def swallows(opaque: Element, swallowing: set[Element]) -> bool:
-    """Tell whether a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
+    """Return True if a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
 
     So nested opaque elements are searched once, not once a level.
     """
@@ -84,7 +84,7 @@ class LineNumbers:
         self._left = _MOST_IN_VAIN
 
     def fill(self, element: Element) -> bool:
-        r"""Tell whether ``element`` holds nothing but numbers of lines.
+        r"""Return True if ``element`` holds nothing but numbers of lines.
 
         It is named so, or it is the first of two cells in a row, of which the second holds code, and its numbers
         rise by one.
@@ -125,7 +125,7 @@ def _is_named(element: Element) -> bool:
 
 
 def _is_beside_code(cell: Element) -> bool:
-    """Tell whether ``cell`` is the first of two in its row, and the second holds code."""
+    """Return True if ``cell`` is the first of two in its row, and the second holds code."""
     if next(cell.itersiblings("*", preceding=True), None) is not None:
         return False
     following = list(islice(cell.itersiblings("*"), 2))
@@ -133,7 +133,7 @@ def _is_beside_code(cell: Element) -> bool:
 
 
 def _count_lines(cell: Element, numbers: list[int]) -> bool:
-    """Tell whether ``numbers`` rise by one; a single one numbers a line of code if no other row has any."""
+    """Return True if ``numbers`` rise by one; a single one numbers a line of code if no other row has any."""
     if len(numbers) > 1:
         return all(following == number + 1 for number, following in pairwise(numbers))
     row = cell.getparent()

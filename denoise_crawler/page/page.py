@@ -24,7 +24,7 @@ Boxes: TypeAlias = "Mapping[str, Sequence[float]]"
 
 T = TypeVar("T")
 
-# Limits on what we read bound the time and memory of a page: see docs/guarantees.md. Bytes are those of UTF-8.
+# These limits bound the time and memory that a page costs: see docs/guarantees.md. Bytes are those of UTF-8.
 MAX_HTML_BYTES = 8_000_000
 MAX_ELEMENTS = 50_000  # counted as "<", before the page is parsed
 MAX_ATTRIBUTES = 100_000
@@ -91,7 +91,7 @@ class Page:
     def sharing(
         cls, url: str, source: str, tree: Callable[[], Element | None], *, site: str | None = None
     ) -> Page:
-        """Make a page of ``source`` with a tree that somebody else owns; ``tree`` is called when it is needed."""
+        """Make a page of ``source`` with a tree that the caller owns; ``tree`` is called when it is needed."""
         page = cls(url, None, site=site, source=source)
         page._markup = Markup(source, tree)
         page._make_tree = page._markup.tree
@@ -139,7 +139,7 @@ class Page:
 
     @property
     def tree(self) -> Element | None:
-        """The ``html`` element, for code that changes nothing, as ours; take :attr:`root` for any other."""
+        """The ``html`` element, for code that does not change it; all other code uses :attr:`root`."""
         if self._make_tree is not None:
             make, self._make_tree = self._make_tree, None
             self._root = None if self._is_too_large else make()
@@ -214,8 +214,8 @@ class Page:
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else sum(map(len, found.texts))
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
-            said = partial(self.once, self_description_of)
-            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, said):
+            description = partial(self.once, self_description_of)
+            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, description):
                 return found, None
             why = "consent"
         return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why

@@ -116,7 +116,7 @@ class ParsedPages(Generic[Key]):
         return True
 
     def take(self, key: Key, html: str | bytes) -> Page | None:
-        """Give the page back, None if it is not kept, or was made of something else than ``html``."""
+        """Remove the page and return it; None if it is not kept, or was made of other HTML than ``html``."""
         if key not in self._pages or self._pages[key][2] != _print_of(html):
             return None
         page, size, _ = self._pages.pop(key)
@@ -125,7 +125,7 @@ class ParsedPages(Generic[Key]):
 
 
 def _print_of(html: str | bytes) -> tuple[int, int]:
-    """Return what tells ``html`` from any other: nobody outside of this process can make another with its hash."""
+    """Return a hash of ``html``. It is keyed for this process, so no page can be made to collide with another."""
     return len(html), hash(html)
 
 
@@ -189,7 +189,7 @@ class PageSpool:
         self._spool.close()
 
     def add(self, url: str, html: str | bytes) -> Page:
-        """Take a page and return it."""
+        """Remove a page and return it."""
         page = Page.parse(url, html)
         if not self._spooled and len(html) <= self._room:
             self._parsed.append(page)

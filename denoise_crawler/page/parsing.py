@@ -76,7 +76,7 @@ def _feed(target: Any, html: str | bytes) -> Any:
 
 
 def decode_html(body: bytes) -> str:
-    r"""Decode a page: as UTF-8 if valid, else as it declares, else as we guess (UTF-8, Chinese or Western).
+    r"""Decode a page: as UTF-8 if valid, else as it declares, else by a guess (UTF-8, Chinese or Western).
 
     A page that declares a Western charset, or has bytes invalid in its charset, is still decoded as Chinese if it
     reads as Chinese.
@@ -97,7 +97,7 @@ def decode_html(body: bytes) -> str:
 
 @lru_cache(maxsize=256)
 def is_charset(name: str) -> bool:
-    """Tell whether ``name`` is a charset for pages; Python also has codecs for compression and host names."""
+    """Return True if ``name`` is a charset for pages; Python also has codecs for compression and host names."""
     try:
         if codecs.lookup(name).name in _NO_CHARSETS:
             return False
@@ -109,7 +109,7 @@ def is_charset(name: str) -> bool:
 
 
 def is_utf8(body: bytes) -> bool:
-    """Tell whether ``body`` is valid UTF-8 beyond ASCII; other encodings are not by chance."""
+    """Return True if ``body`` is valid UTF-8 beyond ASCII; other encodings are not by chance."""
     if body.isascii() or body[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return False
     try:
@@ -142,7 +142,7 @@ class Markup:
         return root
 
     def is_larger(self, *, size: int, tags: int, attributes: int) -> bool:
-        """Tell whether it exceeds a limit: of bytes in UTF-8, of tags (every ``<`` is one), or of attributes.
+        """Return True if it exceeds a limit: of bytes in UTF-8, of tags (every ``<`` is one), or of attributes.
 
         Its tree is not made for this, unless it surely holds few attributes beyond the limit.
         """
@@ -195,7 +195,7 @@ def _count(found: npt.NDArray[np.bool_]) -> int:
 
 
 def has_endless_tag(source: bytes) -> bool:
-    """Tell whether a tag may have so many attributes that the parser takes minutes."""
+    """Return True if a tag may have so many attributes that the parser takes minutes."""
     start = 0  # of a tag, or of the text before one
     while len(source) - start > _LONG_TAG_BYTES:
         end = source.rfind(b">", start, start + _LONG_TAG_BYTES + 1)
@@ -245,7 +245,7 @@ def _guess_encoding(body: bytes) -> str:
 
 
 def _is_mostly_valid(text: str, beyond_ascii: int) -> bool:
-    """Tell whether at most one in fifty of the characters ``beyond_ascii`` is invalid."""
+    """Return True if at most one in fifty of the characters ``beyond_ascii`` is invalid."""
     return text.count("\ufffd") <= beyond_ascii // 50
 
 
@@ -300,8 +300,8 @@ class _Flattener:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth <= _MAX_FLATTENED_DEPTH:
-            said = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
-            self._parts.append(f"<{tag}{said}>")
+            written = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+            self._parts.append(f"<{tag}{written}>")
         elif tag in _RAW_TEXT:
             self._parts.append(f"<{tag}>")
         self._raw = tag in _RAW_TEXT

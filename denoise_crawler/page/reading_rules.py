@@ -43,7 +43,7 @@ def read_as_meant(nodes: Nodes, language: str) -> None:
 
 
 def inline_unknown(nodes: Nodes, unknown: frozenset[str]) -> None:
-    """Let elements that HTML does not know stand in a line where text goes on around them.
+    """Treat elements that HTML does not know as inline where text goes on around them.
 
     Such an element holds no block, and stands beside text in a paragraph, or in an element of a line.
     """
@@ -79,7 +79,7 @@ def show_emoji(nodes: Nodes, image: int) -> None:
 
 
 def name_heading(nodes: Nodes, index: int) -> None:
-    """Give an element with the role of a heading the name of one, with its level (2 where it is not said).
+    """Rename an element with the role of a heading to ``h1`` … ``h6`` by its level (2 if none is given).
 
     An element of a line with text beside it stays in its sentence.
     """

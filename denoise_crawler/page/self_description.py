@@ -112,7 +112,7 @@ class SelfDescription:
                 by_tag[element.tag].append(element)
 
     def has_no_formula(self, nodes: Nodes) -> bool:
-        """Tell whether surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
+        """Return True if surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
         return not self._may_show_formulas and nodes.elements[0].getroottree().getroot() is self._root
 
 

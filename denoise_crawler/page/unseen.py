@@ -42,7 +42,7 @@ _MAY_HIDE, _MAY_SHOW = 1, 2
 
 
 def is_hiding(style: str) -> bool:
-    """Tell whether the declarations of a ``style`` show nothing: without display, off the screen, of no size.
+    """Return True if the declarations of a ``style`` show nothing: without display, off the screen, of no size.
 
     Example:
         >>> is_hiding("color: red; display: none"), is_hiding("position:absolute;left:-9999px"), is_hiding("top:0")
@@ -204,7 +204,7 @@ class _Controls:
                     self.parents.add(above)
 
     def open(self, element: Element) -> bool:
-        """Tell whether an element is opened."""
+        """Return True if an element is opened."""
         return element.get("id") in self.names or element.getparent() in self.parents
 
 
@@ -232,7 +232,7 @@ def _named(tag: str, classes: list[str], identity: str | None, selectors: Mappin
 
 
 def _is_named_panel(element: Element) -> bool:
-    """Tell whether the names of an element, or of what it stands in, say that it opens."""
+    """Return True if the names of an element, or of what it stands in, say that it opens."""
     parent = element.getparent()
     return any(
         _says_panel(one.get("class", "")[:200], one.get("id", "")[:200])
@@ -256,7 +256,7 @@ def _below(nodes: Nodes, found: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _applies(sheet: Element) -> bool:
-    """Tell whether a style sheet is one for screens, with scripts."""
+    """Return True if a style sheet is one for screens, with scripts."""
     parent, media = sheet.getparent(), sheet.get("media", "").strip().lower()
     return media in ("", "all", "screen") and (parent is None or parent.tag != "noscript")
 

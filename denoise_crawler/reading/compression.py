@@ -129,19 +129,19 @@ class Window:
         return bytes(self._data[:size])
 
     def take(self, size: int) -> bytes:
-        """Take the next ``size`` bytes, fewer only at the end."""
+        """Read the next ``size`` bytes, fewer only at the end."""
         data = self.peek(size)
         del self._data[: len(data)]
         self.offset += len(data)
         return data
 
     def put_back(self, data: bytes) -> None:
-        """Have ``data`` come again."""
+        """Put ``data`` back, to be read again."""
         self._data[:0] = data
         self.offset -= len(data)
 
     def line(self, limit: int) -> bytes:
-        """Take one line with its line end, at most ``limit`` bytes."""
+        """Read one line with its line end, at most ``limit`` bytes."""
         start = 0
         while (end := self._data.find(b"\n", start, limit)) < 0 and len(self._data) < limit and not self._ended:
             start = len(self._data)

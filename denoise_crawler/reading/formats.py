@@ -188,7 +188,7 @@ def _take_page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes]
 
 
 def _take_fields(window: Window) -> dict[str, str]:
-    """Take the lines of fields and the empty line after them; stop before any other line."""
+    """Read the lines of fields and the empty line after them; stop before any other line."""
     fields: dict[str, str] = {}
     for number in range(_MAX_FIELDS):
         if number and _TIANWANG_RECORD.match(window.peek(128)):
@@ -249,7 +249,7 @@ def _take_response(window: Window, notes: Notes, at: int) -> tuple[str, str | by
 
 
 def _take_headers(window: Window, notes: Notes) -> dict[str, str]:
-    """Take the headers of a record and the empty line after them."""
+    """Read the headers of a record and the empty line after them."""
     at, lines = window.offset, list[bytes]()
     window.line(_MAX_LINE_BYTES)  # the version
     while len(lines) < _MAX_HEADERS and not _WARC_RECORD.match(window.peek(_LOOKAHEAD_BYTES)):

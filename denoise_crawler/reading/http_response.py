@@ -79,7 +79,7 @@ def url_or_placeholder(value: str, at: int, notes: Notes) -> str:
 
 
 def take_body(window: Window, length: int | None, start: re.Pattern[bytes], notes: Notes) -> bytes:
-    """Take the body of a record from the window and note damage.
+    """Read the body of a record from the window and record damage.
 
     The declared ``length`` in bytes is right if the file ends or a record starts after it. With a wrong one the
     body extends to the next record or the end of the file, without what follows a complete page. It is empty if it

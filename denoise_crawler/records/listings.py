@@ -156,14 +156,14 @@ class _Tally:
         return self._kept[self._ends[index]] - self._kept[index]
 
     def likeness(self, items: Sequence[int]) -> float:
-        """Say how much elements look like the items of a list: most text, alike in size, a link each (0 to 1)."""
+        """Return from 0 to 1 how much elements look like a list's items: most text, alike in size, a link each."""
         sizes = [self.kept_in(item) for item in items]
         held = sum(sizes)
         even = sqrt(held * held / (len(sizes) * sum(size * size for size in sizes)))
         return held / self._kept[-1] * even * self._own_links(items)
 
     def _own_links(self, items: Sequence[int]) -> float:
-        """Say how much each item has one link that no other has."""
+        """Return the share of items with one link that no other item has, weighted by its number of links."""
         before = self._links_before
         links = [set(self._links[before[item] : before[self._ends[item]]]) for item in items]
         times = Counter(href for own in links for href in own)

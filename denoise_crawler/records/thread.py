@@ -137,7 +137,7 @@ def _tally_of(page: Page) -> Tally:
 
 
 def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int]) -> float:
-    """Say how much elements look like the texts of posts: they hold the prose, little else, and dates between."""
+    """Return how much elements look like the texts of posts: full of prose, little else, dates between them."""
     spans = [(body, nodes.ends[body]) for body in bodies]
     prose = [tally.prose[end] - tally.prose[start] for start, end in spans]
     if not (total := sum(prose)):
@@ -201,12 +201,12 @@ def _best_names(
 
 
 def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -> float:
-    """Say how much the elements of this name look like those of users."""
-    said = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
-    said -= _DENIED * bool(_NO_USER.search(name))
+    """Return how much the elements of this name look like those of users."""
+    by_name = _SAID * bool(_USER.search(name)) + _DECLARED * name.endswith("@author")
+    by_name -= _DENIED * bool(_NO_USER.search(name))
     values = {collapse_spaces(nodes.texts[text]) for text in texts.values()}
     constant = _CONSTANT * (len(values) == 1 and len(texts) > 2)
-    return len(texts) / posts * (_BASE + said - constant)
+    return len(texts) / posts * (_BASE + by_name - constant)
 
 
 def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -221,7 +221,7 @@ def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[i
 
 
 def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
-    """Tell whether a text is a word before a date beside it: "edited" or "answered"."""
+    """Return True if a text is a word before a date beside it: "edited" or "answered"."""
     behind = following[text + 1] if text + 1 < len(nodes) else len(nodes)
     beside = behind < nodes.ends[nodes.parents[text]]
     return beside and nodes.texts[text].islower() and find_date(_text(nodes, behind)) is not None

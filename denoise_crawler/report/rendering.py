@@ -1,4 +1,4 @@
-"""Renders the pages of the report, with a policy that lets only our own inline script run."""
+"""Renders the pages of the report, with a policy that lets only the report's own inline script run."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def render_page(
     Args:
         template: The file name of the template.
         templates: Where templates and scripts are looked for before those of the report.
-        scripts: The file names of our scripts for the page.
+        scripts: The file names of the page's scripts.
         remote: Whether painted pages may fetch style sheets and pictures.
-        connect: The sources that our script may connect to, as in a Content-Security-Policy.
+        connect: The sources that the script may connect to, as in a Content-Security-Policy.
         values: The variables of the template.
     """
     environment = _environment(templates)

@@ -204,7 +204,7 @@ def compact(db: sqlite3.Connection) -> None:
 
 
 def _make_private(path: Path) -> None:
-    """Make a new file that only the user can read; one that exists keeps its mode, as do the files beside it."""
+    """Create the file readable by its user alone; an existing file, and those beside it, keep their mode."""
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 

@@ -109,7 +109,7 @@ def indicators(clusters: Clusters, measures: Measures, ends: Sequence[int]) -> d
     return by_indicator
 
 
-def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
+def points(values: Sequence[float], by_place: Sequence[int]) -> list[int]:
     """Give points for the first places, from the largest value down.
 
     Equal values share a place. A value of 0 gets no points; otherwise all clusters of a page without links would
@@ -120,8 +120,8 @@ def points(values: Sequence[float], given: Sequence[int]) -> list[int]:
         [1, 5, 5, 0]
     """
     ranked = sorted(values, reverse=True)
-    by_place = [*given, *[0] * len(values)]
-    return [by_place[ranked.index(value)] if value > 0 else 0 for value in values]
+    earned = [*by_place, *[0] * len(values)]
+    return [earned[ranked.index(value)] if value > 0 else 0 for value in values]
 
 
 def main_visual_area(boxes: Sequence[Box | None]) -> Box:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import accumulate, chain, islice
+from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,17 +110,21 @@ _HEADING_TAGS = frozenset(range(H1, H3 + 1))
 
 def _labels_of_comments(blocks: Blocks, short: list[tuple[int, str]]) -> Iterator[int]:
     linked = blocks.linked.tolist()
-    return (block for block, text in short if not linked[block] and _COMMENTS.fullmatch(text))
+    return (block for block, text in short if not linked[block] and _is_label_of_comments(text))
+
+
+@lru_cache(maxsize=16_384)
+def _is_label_of_comments(text: str) -> bool:
+    return _COMMENTS.fullmatch(text) is not None
 
 
 def _calls(texts: list[str]) -> NDArray[np.float64]:
     """Return by block how many calls to the reader it has."""
     whole, found = "\n".join(texts), np.zeros(len(texts))
-    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for call in chain.from_iterable(stems for sign, stems in _STEMS.items() if sign in whole):
         at = whole.find(call)
         while at >= 0:
-            found[bisect_right(starts, at) - 1] += 1.0
+            found[whole.count("\n", 0, at)] += 1.0
             at = whole.find(call, at + len(call))
     return np.minimum(found, _MOST_CALLS)
 
@@ -159,7 +164,7 @@ def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]
     """Yield the first block and that behind the last of the boxes in which readers are to write an address."""
     nodes, around = page.nodes, blocks.around
     fields = [index for index in nodes.tagged(frozenset({"input"})) if _is_address_field(nodes.elements[index])]
-    titles = np.flatnonzero(around.tags[blocks.elements] == H1)
+    titles = np.flatnonzero(around.tags[blocks.elements] == H1) if fields else np.empty(0, np.int64)
     for index in fields[:_MOST_FIELDS]:
         element = bisect_right(around.nodes, index) - 1
         while element > 0 and nodes.end_of(int(around.nodes[element])) <= index:

@@ -70,12 +70,12 @@ class KindWords:
         self._of_names = _Remembered(lambda names: self._known(words_of(names)))
 
     def says(self, words: Iterable[str]) -> Numbers:
-        """Return by kind the mean log odds of the words that speak most for it; 0 if none is known."""
+        """Return by type the mean log odds of the words that are strongest evidence of it; 0 if none is known."""
         return self._mean({*self._known(words)})
 
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
-        of_names, numbers = self._of_names, {*self._known(page.once(said_words_of))}
+        of_names, numbers = self._of_names, {*self._known(page.once(address_and_declared_words_of))}
         return self._mean(numbers.union(*[of_names[names] for names in {*_names(page)}]))
 
     def _mean(self, numbers: set[int]) -> Numbers:
@@ -89,16 +89,16 @@ class KindWords:
 
 
 def kind_words_of(page: Page) -> frozenset[str]:
-    """Return the words of a page that may say of what kind it is, each with where it stands.
+    """Return the words of a page that are evidence of its type, each with a mark of its source.
 
-    They stand in classes and ids, in the path of the address, in what the page declares of itself and in the types
-    of its linked data.
+    The sources are classes and ids, the path of the address, what the page declares of itself and the types of its
+    linked data.
     """
-    return page.once(said_words_of).union(*map(words_of, dict.fromkeys(_names(page))))
+    return page.once(address_and_declared_words_of).union(*map(words_of, dict.fromkeys(_names(page))))
 
 
-def said_words_of(page: Page) -> frozenset[str]:
-    """Return those of these words that do not stand in classes and ids."""
+def address_and_declared_words_of(page: Page) -> frozenset[str]:
+    """Return those of these words that come from the address and from what the page declares."""
     found = {f"/{word}" for word in _WORD.findall(_path(page.url))}
     found.update(_declared(page))
     return frozenset(found)

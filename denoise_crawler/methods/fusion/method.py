@@ -15,7 +15,7 @@ from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of, unit_kinds, units_of
 from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
-from denoise_crawler.methods.fusion.kinds import said_words_of
+from denoise_crawler.methods.fusion.kinds import address_and_declared_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
 from denoise_crawler.methods.fusion.records import (
@@ -62,7 +62,7 @@ class Fusion(Method):
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
     of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = (
-        *(blocks_of, units_of, unit_kinds, parts_of, linked_data_of, said_words_of),
+        *(blocks_of, units_of, unit_kinds, parts_of, linked_data_of, address_and_declared_words_of),
         *(description_of, declared_of, unseen_of, traits_of),
     )
 
@@ -90,11 +90,11 @@ class Fusion(Method):
         return self.evidence.max_pages
 
     def knows(self, page: Page) -> bool:
-        """Tell whether ``page`` is in the evidence."""
+        """Return True if ``page`` is in the evidence."""
         return page.key in self.evidence
 
     def wants(self, page: Page) -> bool:
-        """Tell whether ``page`` would change the evidence."""
+        """Return True if ``page`` would change the evidence."""
         return self.evidence.wants(page.key)
 
     def novelty(self, page: Page) -> float:

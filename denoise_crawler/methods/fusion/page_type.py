@@ -15,7 +15,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.kinds import said_words_of
+from denoise_crawler.methods.fusion.kinds import address_and_declared_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
@@ -62,7 +62,7 @@ _TRAITS = (
 
 @lru_cache(maxsize=1)
 def page_type_names() -> tuple[str, ...]:
-    """Return the names of all numbers that tell the type of a page."""
+    """Return the names of the features from which the type of a page is predicted."""
     return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *PAGE_TYPE)
 
 
@@ -73,17 +73,18 @@ def traits_of(page: Page) -> tuple[float, ...]:
 
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
-    """Return all numbers that tell the type of a page: its ``traits``, and what the trees see."""
+    """Return the features from which the type of a page is predicted: its ``traits``, and those of its text."""
     evidence = look.evidence
     of_text = kernel.active.page_type_row(evidence.blocks, look.scores)
     return np.concatenate((evidence.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
 
 
 def _declared(page: Page) -> list[float]:
-    """Return what linked data and ``og:type`` say, as far as they say it."""
-    words, types = page.once(said_words_of), {name.lower() for name in page.once(linked_data_of).types}
-    said = [float(not types.isdisjoint(names)) for names in _DECLARED.values()]
-    return said + [float(f"og:type={name}" in words) for name in _OPEN_GRAPH]
+    """Return by type whether linked data declare it, then whether ``og:type`` does."""
+    words = page.once(address_and_declared_words_of)
+    types = {name.lower() for name in page.once(linked_data_of).types}
+    declared = [float(not types.isdisjoint(names)) for names in _DECLARED.values()]
+    return declared + [float(f"og:type={name}" in words) for name in _OPEN_GRAPH]
 
 
 def _address(url: str) -> tuple[float, ...]:
@@ -136,23 +137,25 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    if not (blocks.characters <= _LONGEST_DATED).any():
-        return False
     short = np.flatnonzero(blocks.characters <= _LONGEST_DATED)
+    if not len(short):
+        return False
     paths = blocks.around.paths[blocks.elements[short]]
     order = np.argsort(paths, kind="stable")
-    members = np.split(short[order], np.flatnonzero(np.diff(paths[order])) + 1)
-    firsts, lasts, counts = (
-        np.array(ends) for ends in zip(*[(g[0], g[-1], len(g)) for g in members], strict=True)
-    )
+    members, paths = short[order], paths[order]  # by place
+    begins = np.flatnonzero(np.concatenate(([True], paths[1:] != paths[:-1])))
+    counts = np.diff(begins, append=len(members))
+    firsts, lasts = members[begins], members[begins + counts - 1]
     # the last post is as long as the mean of the others
     ends = np.minimum(lasts + (lasts - firsts) // np.maximum(counts - 1, 1) + 1, len(blocks))
     own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
     found = np.flatnonzero((counts > 1) & (own[ends] - own[firsts] >= _LEAST_BETWEEN * own[-1]))
-    return any(
-        sum(find_date(blocks.texts[block][:_LONGEST_DATE]) is not None for block in members[one][:_TRIED]) > 1
-        for one in found[np.argsort(firsts[found])][:_MOST_GROUPS].tolist()
-    )
+    tried = [begins[found], begins[found] + np.minimum(counts[found], _TRIED)]
+    for begin, end in np.stack(tried, axis=1)[np.argsort(firsts[found])][:_MOST_GROUPS].tolist():
+        texts = (blocks.texts[block][:_LONGEST_DATE] for block in members[begin:end].tolist())
+        if sum(find_date(text) is not None for text in texts) > 1:
+            return True
+    return False
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.

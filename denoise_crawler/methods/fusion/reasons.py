@@ -55,7 +55,7 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
 
 
 class _Reasons:
-    """Why nodes were kept or dropped; nothing is worked out until somebody asks."""
+    """Why nodes were kept or dropped, worked out when first asked for."""
 
     def __init__(self, decision: Decision, nodes: Nodes) -> None:
         self._decision, self._nodes = decision, nodes

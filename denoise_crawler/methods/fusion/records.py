@@ -46,7 +46,7 @@ _PRICE = re.compile(
 
 
 def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
-    """Tell which blocks are fields of a record; None unless the site's pages have a price near their title."""
+    """Return which blocks are fields of a record; None unless the site's pages have a price near their title."""
     blocks, standing = evidence.blocks, evidence.standing
     if standing is None or standing.pages < MIN_PAGES:
         return None
@@ -71,7 +71,7 @@ def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
 
 
 def has_price(text: str) -> bool:
-    """Tell whether a price stands in ``text``.
+    """Return True if a price stands in ``text``.
 
     Example:
         >>> has_price("from 12 €"), has_price("12 pages")
@@ -87,7 +87,7 @@ def main_heading(evidence: Evidence) -> int:
 
 
 def field_reason(evidence: Evidence, block: int) -> str:
-    """Say why a field was kept."""
+    """Return why a field was kept."""
     standing, home = evidence.standing, evidence.blocks.elements[block]
     assert standing is not None  # noqa: S101
     have = int(standing.path_pages[home])
@@ -112,7 +112,7 @@ _IS_VALUE = re.compile(r"[\d:]")
 
 
 def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.bool_]:
-    """Tell which blocks of a product's page hold one of its values, and do not stand on all of the site's pages.
+    """Return which blocks of a product's page hold one of its values and are not on all pages of the site.
 
     Args:
         evidence: What is known of the page.

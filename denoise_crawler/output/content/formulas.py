@@ -11,7 +11,6 @@ from bisect import bisect
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler import kernel
@@ -197,19 +196,7 @@ def _latex_in(element: _Element, math: _Element | None, used: set[object]) -> st
     for annotation in element.iter("annotation"):
         if "tex" in annotation.get("encoding", ""):
             return (annotation.text or "").strip()
-    marked = next(filter(None, (one.get("data-mathml") for one in (element, *element.iter("span")))), "")
-    if marked and len(marked) < MAX_LATEX_CHARACTERS:
-        return _latex_of_markup(marked)
     return next(filter(None, map(_latex_of_picture, element.iter("img"))), "")
-
-
-def _latex_of_markup(markup: str) -> str:
-    try:
-        root = etree.fromstring(markup, etree.HTMLParser())
-    except (etree.XMLSyntaxError, ValueError):
-        return ""
-    math = None if root is None else next(root.iter("math"), None)
-    return "" if math is None else latex_of_math(math)
 
 
 def _is_display(element: _Element, math: _Element | None) -> bool:

@@ -1,4 +1,4 @@
-"""Blocks as clean HTML: only elements and attributes that we write ourselves."""
+"""Blocks as clean HTML: no element or attribute of the page is copied, each is written anew."""
 
 from __future__ import annotations
 
