@@ -171,7 +171,7 @@ class SiteWriter:
         parsed = [files[page.url] for page in pages]
         links = [{"title": page.title or page.url, "file": page.file} for page in parsed]
         site.tree_nodes = len(data.parents)
-        shown = {"site": site.title, "data": data, "pages": links, "note": note}
+        shown = {"site": site.title, "data": data, "pages": links, "note": note, "home": "../index.html"}
         self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **shown)
 
     def _write(self, name: str, template: str, **values: Any) -> None:
