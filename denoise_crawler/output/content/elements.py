@@ -135,7 +135,7 @@ def begin_element(content: Gathering, index: int, tag: str) -> None:
     if index in content.posts.holders:
         return
     if (label := content.footnotes.notes.get(index)) is not None:
-        _gather_one(content, index, lambda blocks: Footnote(label, blocks))
+        content.gather(index, lambda around, blocks: around.extend(_parted_notes(label, blocks)))
     elif (begin := _BEGIN.get(tag)) is not None:
         begin(content, index)
     else:
@@ -166,6 +166,17 @@ def _begin_other(content: Gathering, index: int, tag: str) -> None:
 def _gather_one(content: Gathering, index: int, make: Callable[[list[Block]], Block]) -> None:
     """Gather an element that is one block; none if it is empty."""
     content.gather(index, lambda around, blocks: around.extend([make(blocks)] if blocks else []))
+
+
+def _parted_notes(label: str, blocks: list[Block]) -> list[Block]:
+    """Return the notes that stand in one element: each empty one among its blocks begins a further note."""
+    notes = [Footnote(label, [])]
+    for block in blocks:
+        if isinstance(block, Footnote) and not block.content:
+            notes.append(block)
+        else:
+            notes[-1].content.append(block)
+    return [note for note in notes if note.content]
 
 
 def _begin_list(content: Gathering, index: int) -> None:
