@@ -19,13 +19,7 @@ from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data
-from denoise_crawler.report.figures import (
-    PageFigures,
-    RunFigures,
-    SiteFigures,
-    Sizes,
-    findings,
-)
+from denoise_crawler.report.figures import PageFigures, RunFigures, SiteFigures, Sizes, findings
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store, StoredSite
 from denoise_crawler.store.shared import StoredKnowledge
