@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
@@ -79,7 +80,7 @@ def _of_a_site(arguments: Namespace, settings: DenoiseSettings) -> tuple[str, st
     if tree is None:
         raise SourceError(f"{site}: {note}")
     shown = [Page.parse(url, html, site=site) for url, html in sample.pages()]
-    values = {
+    values: dict[str, Any] = {
         "site": site,
         "data": tree_data(tree, shown, threshold=tree.threshold, max_nodes=arguments.nodes),
         "pages": [{"title": page.title or page.url, "file": ""} for page in shown],
