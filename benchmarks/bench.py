@@ -9,7 +9,7 @@ from pathlib import Path
 from lxml import etree
 
 from benchmarks.contest.tables import table
-from denoise_crawler.evaluation import CORPUS_VARIABLE, addressed, corpus_folder
+from denoise_crawler.evaluation import CORPUS_VARIABLE, Score, addressed, corpus_folder, score
 
 __all__ = ["addressed", "folder_with", "options", "parse_with_lxml", "say", "table", "write_figures"]
 
@@ -47,3 +47,8 @@ def write_figures(file: Path | None, figures: object) -> None:
     """Write ``figures`` to ``file`` as JSON, if one is given."""
     if file is not None:
         file.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def best_score(extracted: str, answers: Iterable[str]) -> Score:
+    """Compare a text with several that are right, and return the best score."""
+    return max((score(extracted, one) for one in answers), key=lambda one: one.f1)

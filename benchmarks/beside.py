@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.bench import say, table
+from benchmarks.bench import best_score, say, table
 from benchmarks.contest.contenders import Extractor, PageSource
-from denoise_crawler.evaluation import GoldPage, Score, best_score, mean
+from denoise_crawler.evaluation import GoldPage, Score, mean
 
 DRAWS, SEED = 1_000, 1
 OURS = ("fusion", "fusion cold", "one_look")

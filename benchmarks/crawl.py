@@ -2,10 +2,9 @@
 
 Pages of the corpus are served on this machine by a process of their own and crawled without any delay by a spider
 that yields one item a page and reads its title: first without the add-on, then with it (the sites are unknown:
-their first pages wait for its quota), then again with the store that this left (the sites are known). Then the
-same with worker processes; CPU time and memory are those of the crawl's own process, and the CPU time of the
-workers stands beside, in terms of the crawl without the add-on. All of this is done for the pages of all sites,
-most of which never reach their quota, and for those of the largest sites, as a crawl of a few sites meets them.
+their first pages wait for its quota), then again with the store that this left (the sites are known). All of
+this is done for the pages of all sites, most of which never reach their quota, and for those of the largest sites,
+as a crawl of a few sites meets them.
 
 Every callback of the event loop is timed. A pause is the part of one that is spent in the add-on; the page that
 caused it is the one whose response was handled, and the ratio is to what lxml needs to parse that page, both in

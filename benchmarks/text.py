@@ -20,7 +20,7 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.bench import addressed, folder_with, options, say, table, write_figures
+from benchmarks.bench import addressed, best_score, folder_with, options, say, table, write_figures
 from benchmarks.beside import Group, Row, Texts, scores_of_peers, tables
 from benchmarks.confidence import reliability
 from benchmarks.contest.contenders import PEERS
@@ -34,7 +34,6 @@ from denoise_crawler.evaluation import (
     REPORTING,
     GoldPage,
     Score,
-    best_score,
     by_site,
     half,
     mean,

@@ -271,11 +271,6 @@ def score(extracted: str, gold: str) -> Score:
     return _compare(tokens(extracted), tokens(gold))
 
 
-def best_score(extracted: str, answers: Iterable[str]) -> Score:
-    """Compare a text with several that are right, and return the best score."""
-    return max((score(extracted, one) for one in answers), key=lambda one: one.f1)
-
-
 def score_by_characters(extracted: str, gold: str) -> Score:
     """Compare two texts as bags of characters, the measure of the node-type-annotation paper (NTA)."""
     return _compare(characters(extracted), characters(gold))

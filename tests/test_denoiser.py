@@ -10,7 +10,6 @@ import pytest
 
 from denoise_crawler import CleanPage, denoise_pages
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.errors import MethodError
 from denoise_crawler.evaluation import (
     GoldPage,
     Score,
@@ -20,7 +19,6 @@ from denoise_crawler.evaluation import (
     read_gold,
     score,
 )
-from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
@@ -191,23 +189,6 @@ def test_pages_that_differ_in_their_buttons_alone_keep_their_text() -> None:
         for name in names
     ]
     assert {page.text for page in denoise_pages(pages)} == {"The same text"}
-
-
-@pytest.mark.parametrize(
-    ("method", "options", "message"),
-    [
-        ("no_such_method", {}, "no_such_method"),
-        ("style_tree", {"threshold": 2}, "threshold"),
-        ("link_ratio", {"gamma": 0.5}, "gamma"),
-    ],
-)
-def test_an_unknown_method_or_option_is_refused_at_the_call(
-    method: str, options: dict[str, object], message: str
-) -> None:
-    with pytest.raises(MethodError, match=message):
-        denoise_pages([], method=method, **options)
-    with pytest.raises(MethodError, match=message):
-        MethodChoice(method, options)
 
 
 def test_options_reach_the_method() -> None:

@@ -74,6 +74,7 @@ execute(["scrapy", "denoise", *sys.argv[1:]])
     ("missing", "words"),
     [
         ("rich", ["explain", "page.html"]),
+        ("jinja2", ["tree", "pages", "-o", "tree.html"]),
         ("jinja2", ["report", "pages", "-o", "report"]),
         ("rich", ["evaluate", "gold.jsonl"]),
     ],

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from denoise_crawler.batch.temporary import temporary_folder
 from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
 from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
@@ -153,8 +153,8 @@ def clean_as(
 
     Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
     """
-    with _named_errors(), TemporaryDirectory(prefix="denoise-", ignore_cleanup_errors=True) as folder:
-        make = partial(BatchWorker, job.cleaning, job.render, Path(folder))
+    with _named_errors(), temporary_folder() as folder:
+        make = partial(BatchWorker, job.cleaning, job.render, folder)
         with open_workers(make, job.workers, job.limits, tries=_TRIES, isolated=job.isolated) as workers:
             batch = _Batch(job, workers, tally)
             if job.cleaning.choice.learns:

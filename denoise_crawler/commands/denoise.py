@@ -18,6 +18,7 @@ WRONG_USAGE, INTERRUPTED = 2, 130
 # ``EPILOG``, the end of its help. It is imported when it runs: Scrapy loads this module for each of its commands.
 SUBCOMMANDS: dict[str, str] = {
     "clean": "clean pages on disk: folders of HTML, WARC, JSON Lines, Tianwang",
+    "tree": "draw the site style tree of pages on disk, of a crawl, or of two pages",
     "explain": "show why each block of a page was kept or dropped",
     "report": "write a static site that shows sites, style trees and pages, and why blocks were kept or dropped",
     "evaluate": "compare methods on pages with gold text",

@@ -23,14 +23,7 @@ from denoise_crawler.commands.known_site import (
 )
 from denoise_crawler.commands.page_input import DONE, INTERRUPTED, discard_stdout, fail, help_text
 from denoise_crawler.denoiser import Cleaning
-from denoise_crawler.errors import (
-    FetchError,
-    MethodError,
-    MissingExtraError,
-    RulesError,
-    SourceError,
-    StoreError,
-)
+from denoise_crawler.errors import FetchError, MethodError, MissingExtraError, RulesError, SourceError, StoreError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS, MethodChoice
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS
 from denoise_crawler.output.clean_page import CleanPage

@@ -38,28 +38,28 @@ from denoise_crawler.output.writing import Writing
 
 
 def _parse_fields(value: Any) -> dict[str, str]:
-    found = dict[str, str]()
+    fields = dict[str, str]()
     for name, to in parse_dict(value).items():
         if name not in _PAGE_FIELDS:
             raise UnusableError(f"which names {name!r}")
         if not isinstance(to, str) or not to:
             raise UnusableError(f"which has {to!r} for {name!r}")
-        found[name] = to
-    return found
+        fields[name] = to
+    return fields
 
 
 def _parse_classes(value: Any) -> tuple[type, ...]:
-    return tuple(_load(path, "class", lambda found: isinstance(found, type)) for path in _parse_list(value))
+    return tuple(_load(path, "class", lambda loaded: isinstance(loaded, type)) for path in _parse_list(value))
 
 
 def _load(path: Any, what: str, is_right: Callable[[Any], bool]) -> Any:
     try:
-        found = load_object(path)
+        loaded = load_object(path)
     except (ImportError, NameError, TypeError, ValueError) as error:
         raise UnusableError(f"where {path!r} cannot be loaded ({error})") from None
-    if not is_right(found):
+    if not is_right(loaded):
         raise UnusableError(f"where {path!r} is no {what}")
-    return found
+    return loaded
 
 
 def _parse_list(value: Any) -> list[Any]:

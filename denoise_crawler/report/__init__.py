@@ -19,13 +19,7 @@ from denoise_crawler.output.safe_markup import write_below
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import hash64
 from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data
-from denoise_crawler.report.figures import (
-    PageFigures,
-    RunFigures,
-    SiteFigures,
-    Sizes,
-    findings,
-)
+from denoise_crawler.report.figures import PageFigures, RunFigures, SiteFigures, Sizes, findings
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store, StoredSite
 from denoise_crawler.store.shared import StoredKnowledge
@@ -171,7 +165,7 @@ class SiteWriter:
         parsed = [files[page.url] for page in pages]
         links = [{"title": page.title or page.url, "file": page.file} for page in parsed]
         site.tree_nodes = len(data.parents)
-        shown = {"site": site.title, "data": data, "pages": links, "note": note}
+        shown = {"site": site.title, "data": data, "pages": links, "note": note, "home": "../index.html"}
         self._write(f"{site.folder}/tree.html", "tree.html", scripts=["tree.js"], **shown)
 
     def _write(self, name: str, template: str, **values: Any) -> None:

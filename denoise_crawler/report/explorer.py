@@ -125,7 +125,7 @@ def tree_data(
         threshold: Below this importance a node is noise.
         max_nodes: How many nodes to include, those on most pages first.
     """
-    explored = _Explorer(tree, threshold, max_nodes)
+    explored = Explorer(tree, threshold, max_nodes)
     for number, page in enumerate(pages, 1):
         explored.add_page(number, page)
     return explored.data
@@ -142,7 +142,7 @@ class _Waiting(NamedTuple):
     labels: Labels  # the sequence of children of a style node
 
 
-class _Explorer:
+class Explorer:
     """Collects the nodes of a tree, then the texts of pages on them."""
 
     def __init__(self, tree: SiteStyleTree, threshold: float, max_nodes: int) -> None:

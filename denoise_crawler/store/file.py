@@ -5,17 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from denoise_crawler.errors import DamagedStoreError, StoreError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-T = TypeVar("T")
 
 VERSION = 5
 _APPLICATION_ID = int.from_bytes(b"deno", "big")  # of a store among all SQLite databases
@@ -90,46 +84,11 @@ def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
     return db
 
 
-class _ReadingCursor(sqlite3.Cursor):
-    """A cursor that raises StoreError where what it reads is damaged."""
-
-    connection: _ReadingConnection
-
-    def execute(self, *arguments: Any) -> Self:
-        return self._read(super().execute, *arguments)
-
-    def fetchone(self) -> Any:
-        return self._read(super().fetchone)
-
-    def fetchall(self) -> list[Any]:
-        return self._read(super().fetchall)
-
-    def __next__(self) -> Any:
-        return self._read(super().__next__)
-
-    def _read(self, read: Callable[..., T], *arguments: Any) -> T:
-        try:
-            return read(*arguments)
-        except sqlite3.Error as error:
-            if self.connection.path is None:
-                raise
-            raise unreadable_store(self.connection.path, error) from None
-
-
-class _ReadingConnection(sqlite3.Connection):
-    """A connection of reading cursors; ``path`` is the file once that is known to be a store."""
-
-    path: Path | None = None
-
-    def execute(self, *arguments: Any) -> _ReadingCursor:
-        return self.cursor(_ReadingCursor).execute(*arguments)
-
-
 def open_read_only(path: Path) -> sqlite3.Connection:
     """Open the file of a store to read it. Nothing is written, not even beside it.
 
     Raises:
-        StoreError: The file is missing, empty or no store of this version. So does every query that meets damage.
+        StoreError: The file is missing, empty, damaged or no store of this version.
     """
     # without immutable, SQLite makes files beside it and leaves them there
     alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
@@ -137,15 +96,15 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     try:
         if not path.stat().st_size:
             raise sqlite3.DatabaseError("it is empty")
-        uri = f"{path.absolute().as_uri()}?mode=ro{alone}"
-        db = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, factory=_ReadingConnection)
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
         if not _check_version(db):
             raise sqlite3.DatabaseError("its tables are not those of a store")
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":  # a query would name neither file nor cure
+            raise sqlite3.DatabaseError(f"database disk image is {_DAMAGED}")
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
         raise unreadable_store(path, error) from None
-    db.path = path
     return db
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exporters import JsonLinesItemExporter
@@ -170,6 +171,7 @@ def test_nothing_of_an_archive_reaches_the_terminal_as_an_escape_sequence(folder
     for name, arguments in {
         "clean": ("hostile.cwt", "no-warc", "--workers", "1"),
         "explain": ("hostile.cwt",),
+        "tree": ("hostile.cwt", "-O", "tree.html"),
         "report": ("hostile.cwt", "no-warc", "-o", "report"),
     }.items():
         for stream in ("stderr", "stdout"):
@@ -283,6 +285,7 @@ def test_a_run_that_was_killed_twice_is_resumed_as_if_it_had_not_been(folder: Pa
     cleaned, held = map(int, counts.groups())
     assert held >= 40
     assert held + cleaned == len(twice)
+    assert list((folder / "temporary").iterdir()) == []
     denoise(folder, "clean", *arguments[:4], "whole", *arguments[5:])
     if rendering == "jsonl":
         assert (folder / "out").read_bytes() == (folder / "whole").read_bytes()
@@ -290,6 +293,21 @@ def test_a_run_that_was_killed_twice_is_resumed_as_if_it_had_not_been(folder: Pa
     files = {file.name: file.read_bytes() for file in (folder / "whole" / "news.example").iterdir()}
     assert len(files) == len(twice)
     assert {file.name: file.read_bytes() for file in (folder / "out" / "news.example").iterdir()} == files
+
+
+def test_a_folder_of_a_living_process_and_one_of_another_program_stay(folder: Path) -> None:
+    temporary = folder / "temporary"
+    (temporary / "denoise-other").mkdir(parents=True)
+    (temporary / "denoise-linked.lock").symlink_to(folder / "pages.jsonl")
+    for name in ("living", "dead"):
+        (temporary / f"denoise-{name}").mkdir()
+        (temporary / f"denoise-{name}.lock").touch()
+    with FileLock(temporary / "denoise-living.lock"):
+        arguments = ("clean", "pages.jsonl", "-o", "out", "--method", "link_ratio", "--workers", "1")
+        run_program(*command(*arguments), folder=folder, TMPDIR=str(temporary))
+        left = {file.name for file in temporary.iterdir()}
+    assert left == {"denoise-other", "denoise-linked.lock", "denoise-living", "denoise-living.lock"}
+    assert (folder / "pages.jsonl").stat().st_size
 
 
 def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:

@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "code", "way_out"),
     [
-        ([], 2, "name what to do: clean, tree, explain"),
+        ([], 2, "name what to do: clean, tree, explain, report"),
         (["wash"], 2, "invalid choice: 'wash' (choose from"),
         (["clean"], 2, "scrapy denoise clean -h tells more"),
         (["clean", "mirror", "-s", "DENOISE_FORM=pdf"], 2, "set it to one of text, markdown"),
@@ -85,6 +85,7 @@ def test_the_help_of_each_subcommand_teaches_by_examples(
     ("arguments", "said"),
     [
         (["clean", "mirror", "-O", "out.jsonl", "--workers", "1"], "cleaning"),
+        (["tree", "mirror", "-O", "tree.html"], "learning"),
         (["explain", "saved.html", "--site-pages", "mirror"], "learning"),
         (["report", "mirror", "-O", "report"], "judging"),
     ],

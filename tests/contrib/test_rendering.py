@@ -126,21 +126,6 @@ def test_in_a_browser_it_has_all_its_text(rendered: Project) -> None:
     assert item_of(rendered, "/shell")["text"].splitlines() == STORY
 
 
-@pytest.mark.skipif(CHROMIUM is None or find_spec("scrapy_playwright") is None, reason="no Chromium")
-def test_pages_that_are_not_sure_enough_are_rendered_once_if_that_is_wished(tmp_path: Path, pages: Served) -> None:
-    settings = (
-        'ADDONS = {"denoise_crawler.Addon": 300, "denoise_crawler.contrib.rendering.Rendering": 320}\n'
-        "DENOISE_WARMUP_PAGES = 0\n"
-        'DENOISE_MIN_CONFIDENCE, DENOISE_RENDER = 1.0, "unsure"\n'
-    )
-    pages.asked.clear()
-    project = run_crawl(tmp_path, pages, settings, "-s", "CONCURRENT_REQUESTS=1")
-    assert pages.asked.count("/plain") == 2
-    assert item_of(project, "/plain")["text"].splitlines() == REPORT
-    assert item_of(project, "/shell")["text"].splitlines() == STORY
-    assert (project.stats["denoise/rendering/unsure"], project.stats["denoise/rendering/asked_again"]) == (1, 2)
-
-
 def test_only_pages_that_need_it_are_rendered(rendered: Project, pages: Served) -> None:
     assert rendered.stats["denoise/rendering/asked_again"] == 1
     assert "denoise/rendering/empty" not in rendered.stats
@@ -282,8 +267,7 @@ def test_a_page_that_keeps_the_browser_busy_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("DENOISE_RENDER", "often", "set it to one of needed, unsure, always, asked"),
-        ("DENOISE_RENDER", "unsure", "which needs a DENOISE_MIN_CONFIDENCE above 0"),
+        ("DENOISE_RENDER", "often", "set it to one of needed, always, asked"),
         ("DENOISE_RENDER_WAIT", "long", "set it to a number of seconds, 0 to 600"),
         ("DENOISE_RENDER_WAIT", float("nan"), "set it to a number of seconds, 0 to 600"),
     ],

@@ -1,4 +1,4 @@
-"""Real crawls of the bundled site by a spider that knows nothing of this package, through all kinds of ends."""
+"""Real crawls of the bundled site by a spider that knows nothing of this package; tests/guests has their ends."""
 
 import signal
 import sqlite3
@@ -30,12 +30,8 @@ def quota(pages: int) -> tuple[str, str]:
     return "-s", f"DENOISE_WARMUP_PAGES={pages}"
 
 
-def count_fetched(project: Project) -> int:
-    return int(project.stats["downloader/response_status_count/200"])
-
-
 def has_waiting_rows(project: Project, pages: int) -> bool:
-    """Tell whether so many rows wait in the store."""
+    """Return True if so many rows wait in the store."""
     store = project.folder / STORE
     if not store.exists():
         return False
@@ -72,38 +68,6 @@ def test_every_page_gives_one_item_with_clean_text_in_order(
     assert crawls.stats["item_scraped_count"] == 24
     assert ("is known after" in crawls.log) == (pages <= 24)
     assert "All rights reserved" not in "".join(item["text"] for item in items)
-
-
-def test_ctrl_c_gives_one_item_for_each_page_fetched(crawls: Project) -> None:
-    items = crawls.interrupted("articles", *quota(500), when=lambda: has_waiting_rows(crawls, 8))
-    assert 8 <= count_fetched(crawls) < 24
-    assert crawls.stats["finish_reason"] == "shutdown"
-    assert_one_item_each(items, count_fetched(crawls))
-
-
-@pytest.mark.parametrize("ending", ["PAGECOUNT=10", "ITEMCOUNT=6", "TIMEOUT=1"])
-def test_a_closed_spider_gives_one_item_for_each_page_fetched(crawls: Project, ending: str) -> None:
-    items = crawls.crawl("articles", *quota(6), "-s", f"CLOSESPIDER_{ending}")
-    assert crawls.stats["finish_reason"].startswith("closespider")
-    assert_one_item_each(items, count_fetched(crawls))
-
-
-@pytest.mark.parametrize("pages", [12, 500])
-def test_a_job_paused_by_ctrl_c_and_resumed_gives_each_page_once(crawls: Project, pages: int) -> None:
-    job = ("-s", "JOBDIR=job", *quota(pages))
-    before = crawls.interrupted("articles", *job, when=lambda: has_waiting_rows(crawls, 8))
-    assert before == []
-    assert "items wait in" in crawls.log
-    assert_one_item_each(crawls.crawl("articles", *job), 24)
-    assert crawls.stats["denoise/inherited"] >= 8
-
-
-@pytest.mark.parametrize("pages", [10, 500])
-def test_after_kill_9_parked_pages_come_out_in_the_next_run_once(crawls: Project, pages: int) -> None:
-    crawls.interrupted("articles", *quota(pages), when=lambda: has_waiting_rows(crawls, 9), by=signal.SIGKILL)
-    assert has_waiting_rows(crawls, 9)
-    assert_one_item_each(crawls.crawl("articles", *quota(pages), feed="after.jsonl"), 24)
-    assert not has_waiting_rows(crawls, 1)
 
 
 def test_the_next_crawl_starts_warm(crawls: Project) -> None:

@@ -7,10 +7,7 @@ import scrapy
 import scrapy.cmdline
 from scrapy.utils.test import get_crawler
 
-from denoise_crawler.crawl.scrapy_internals import (
-    has_begun,
-    scheduler_of,
-)
+from denoise_crawler.crawl.scrapy_internals import has_begun, scheduler_of
 from tests.conftest import ROOT, SETTINGS, Project
 from tests.loopback import nothing, serving
 

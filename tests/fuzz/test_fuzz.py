@@ -16,11 +16,12 @@ from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import METHODS
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
+from denoise_crawler.page.consent import _ADDRESS, _NAMES
 from tests.fuzz.costs import MOST_BYTES, measure
 from tests.fuzz.fuzz_process import run
 from tests.fuzz.hostile import ENTITIES, HOSTILE, SENTENCE, around
 from tests.fuzz.markup import encoded, page, repeated
-from tests.fuzz.mutations import changed, mutated, numbered
+from tests.fuzz.mutations import mutated, numbered
 from tests.fuzz.road import Road, outcomes, write_all_in_a_report
 
 BUILT = st.builds(
@@ -43,11 +44,10 @@ def test_no_real_page_with_changed_bytes_raises_or_loses_its_text(source: bytes)
     Road().travel(source)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written(seed: int) -> None:
+def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written() -> None:
     road = Road()
     for number in range(40):
-        road.travel(numbered(seed, number))
+        road.travel(numbered(0, number))
     for number in range(20):
         road.keep_and_learn_again(Random(number))
 
@@ -55,22 +55,6 @@ def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written(seed
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])
 def test_a_report_shows_hostile_pages_whatever_they_are(method: str, tmp_path: Path) -> None:
     write_all_in_a_report([numbered(6, number) for number in range(20)], method, tmp_path)
-
-
-@settings(max_examples=25)
-@given(random=st.randoms())
-def test_damaged_knowledge_is_refused_or_can_be_used(random: Random) -> None:
-    one = Page.parse("https://fuzz.example/1", numbered(1, 3))
-    for name in (name for name, method in METHODS.items() if method.__module__.startswith("denoise_crawler.")):
-        road = Road([name])
-        road.travel(numbered(1, 2))
-        method = road.methods[name]
-        if method.learns:
-            try:
-                method.merge_bytes(changed(random, method.to_bytes()))
-            except ValueError:
-                continue
-            method.judge(one)
 
 
 def test_the_long_run_counts_its_inputs_and_writes_no_failures_where_there_are_none(tmp_path: Path) -> None:
@@ -127,24 +111,21 @@ def test_a_text_of_50_mb_is_skipped_and_said_so() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
-@pytest.mark.parametrize("name", ["every limit at once", "paragraphs with classes and ids of their own"])
-def test_a_page_just_below_the_limits_adds_no_more_memory_than_is_promised(name: str) -> None:
-    cost = measure(name, outputs=False)
+def test_a_page_just_below_the_limits_adds_no_more_memory_than_is_promised() -> None:
+    cost = measure("every limit at once", outputs=False)
     assert cost.outcome == ""
     assert {method: added for method, added in cost.added.items() if added > MOST_BYTES} == {}
     assert min(cost.added.values()) > 50_000_000
 
 
-@pytest.mark.parametrize("name", ["a million siblings", "a million empty siblings", "100,000 links"])
-def test_a_page_above_the_limits_adds_next_to_no_memory(name: str) -> None:
-    cost = measure(name, outputs=False)
+def test_a_page_above_the_limits_adds_next_to_no_memory() -> None:
+    cost = measure("a million siblings", outputs=False)
     assert cost.outcome == "too_large"
     assert max(cost.added.values()) < 2_000_000
 
 
-@pytest.mark.parametrize("name", ["brotli that unpacks to 4 GB", "an HTTP header folded 1.2 million times"])
-def test_a_hostile_record_adds_no_more_memory_than_is_promised_and_costs_no_other(name: str) -> None:
-    cost = measure(name)
+def test_a_hostile_record_adds_no_more_memory_than_is_promised_and_costs_no_other() -> None:
+    cost = measure("an HTTP header folded 1.2 million times")
     assert cost.outcome.endswith(", 2 pages")
     assert cost.added["read"] <= MOST_BYTES
 
@@ -164,10 +145,10 @@ def test_a_long_address_and_a_long_text_are_no_endless_tags() -> None:
 def test_no_gold_page_with_text_comes_out_empty_without_a_stated_reason(corpus: Path, gold_set: str) -> None:
     if not (corpus / f"{gold_set}.jsonl.xz").is_file():
         pytest.skip(f"the corpus has no {gold_set}")
-    first = islice(read_gold(corpus, gold_set), 40)
+    first = islice(read_gold(corpus, gold_set), 20)
     sites = by_site(page for page in first if (page.gold or "").strip() or page.attrs)
     for name in METHODS:
-        for pages in list(sites.values())[:8]:
+        for pages in list(sites.values())[:4]:
             assert "empty" not in dict(outcomes(pages[:4], name)).values()
 
 
@@ -175,6 +156,7 @@ def test_no_gold_page_is_taken_for_a_wall_that_asks_for_consent(corpus: Path) ->
     walls = []
     for file in sorted(corpus.glob("*.jsonl.xz")):
         for gold in read_gold(corpus, file.name.removesuffix(".jsonl.xz")):
-            page = Page.parse(gold.url or f"https://{gold.site}/{gold.id}", gold.html)
-            walls += [gold.id] if page.skipped == "consent" else []
+            url, html = gold.url or f"https://{gold.site}/{gold.id}", gold.html.lower()
+            if _ADDRESS.match(url) or any(name in html for name in _NAMES):  # without either, none can be one
+                walls += [gold.id] if Page.parse(url, gold.html).skipped == "consent" else []
     assert walls == []

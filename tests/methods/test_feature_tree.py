@@ -1,4 +1,3 @@
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,15 +11,10 @@ from denoise_crawler.methods.feature_tree.matching import (
     kind_similarities,
     match,
     match_top_down,
-    score_table,
     to_420ths,
 )
 from denoise_crawler.methods.feature_tree.nodes import CONTENT_TAGS, FeatureTree, build_target
-from denoise_crawler.page import TEXT, Boxes, Page
-from denoise_crawler.page.geometry import BOX_ATTRIBUTE, declared_length
-from denoise_crawler.page.nodes import URL_ATTRIBUTES
-from denoise_crawler.page.text import collapse_spaces
-from tests.strategies import html_pages
+from denoise_crawler.page import Boxes, Page
 
 TS = 0.5
 
@@ -193,95 +187,6 @@ def test_the_papers_figure_a_leaf_below_another_parent_is_different() -> None:
     assert not len(matched(one, one).candidates(to_420ths(TS)))
 
 
-# --- the paper's own loop, to compare with
-
-
-@dataclass
-class CNode:
-    """A feature node as the paper has it."""
-
-    tag: str
-    parent: int
-    content: bool
-    inner: object
-    features: list[object]
-
-
-def plain_nodes(of: Page) -> list[CNode]:
-    nodes = of.nodes
-    depths = [0] * len(nodes)
-    for index in range(1, len(nodes)):
-        depths[index] = depths[nodes.parents[index]] + 1
-    order = sorted((depths[index], index) for index, tag in enumerate(nodes.tags) if tag is not TEXT)
-    place = {index: position for position, (_, index) in enumerate(order)}
-    result = []
-    for depth, index in order:
-        element = nodes.elements[index]
-        below = range(index + 1, nodes.ends[index])
-        total = sum(len(collapse_spaces(nodes.texts[inner])) for inner in below)
-        own = sum(len(collapse_spaces(nodes.texts[inner])) for inner in below if nodes.parents[inner] == index)
-        content = index > 0 and (nodes.tags[index] in CONTENT_TAGS or own > 0.75 * total)
-        inner_html = [
-            (depths[inner] - depth, nodes.tags[inner], collapse_spaces(nodes.texts[inner]), *attributes(of, inner))
-            for inner in below
-        ]
-        lengths = [declared_length(element, name) for name in ("width", "height", "left", "top")]
-        space = [(round(length.value), length.percent) if length else None for length in lengths]
-        names = [element.get("id") or None, " ".join(element.get("class", "").split()) or None, depth]
-        parent = place.get(nodes.parents[index], -1)
-        result.append(CNode(nodes.tags[index], parent, content, inner_html, [*names, *space]))
-    return result
-
-
-def attributes(of: Page, index: int) -> list[tuple[str, str]]:
-    if of.nodes.tags[index] is TEXT:
-        return []
-    return [
-        (str(name), of.absolute(str(value)) if name in URL_ATTRIBUTES else str(value))
-        for name, value in of.nodes.elements[index].items()
-        if name != BOX_ATTRIBUTE
-    ]
-
-
-def compare_two(one: CNode, other: CNode, parents_similar: bool) -> Fraction:
-    """The paper's CompareTwoCNode."""
-    if one.tag != other.tag:
-        return Fraction(0)
-    if one.tag == "body":
-        return Fraction(1)
-    if not parents_similar or one.content != other.content:
-        return Fraction(0)
-    if one.content:
-        return Fraction(one.inner == other.inner)
-    known = [pair for pair in zip(one.features, other.features, strict=True) if pair != (None, None)]
-    return Fraction(sum(a == b for a, b in known), len(known))
-
-
-def plain_match(s1: list[CNode], s2: list[CNode], ts: Fraction) -> tuple[list[list[Fraction]], list[int]]:
-    """The score table (rows: S2) and the partner in S2 of each node of S1, by the paper's double loop."""
-    score = [[Fraction(0)] * (len(s1) + 1) for _ in range(len(s2) + 1)]
-    pointer = [["left"] * (len(s1) + 1) for _ in range(len(s2) + 1)]
-    similarity: dict[tuple[int, int], Fraction] = {}
-    for i, other in enumerate(s2):
-        pointer[i + 1][0] = "up"
-        for j, one in enumerate(s1):
-            parents = similarity.get((other.parent, one.parent), Fraction(0)) >= ts
-            similarity[i, j] = compare_two(one, other, parents)
-            options = {"diagonal": score[i][j] + similarity[i, j], "up": score[i][j + 1], "left": score[i + 1][j]}
-            best = max(options.values())
-            pointer[i + 1][j + 1] = next(name for name, value in options.items() if value == best)
-            score[i + 1][j + 1] = best
-    partners = [-1] * len(s1)
-    i, j = len(s2), len(s1)
-    while i and j:
-        direction = pointer[i][j]
-        i -= direction != "left"
-        j -= direction != "up"
-        if direction == "diagonal":
-            partners[j] = i
-    return score, partners
-
-
 def small_trees() -> st.SearchStrategy[str]:
     """Well-formed pages with few tags, names and texts, so that much is equal and many scores tie."""
     names = ["div", "div id=a", "div class=x", "div id=a class=x", "div width=5", "div style='left:1px;top:2px'"]
@@ -296,21 +201,6 @@ def small_trees() -> st.SearchStrategy[str]:
         leaf, lambda below: st.tuples(opening, st.lists(below, max_size=4)).map(element), max_leaves=12
     )
     return st.lists(node, max_size=5).map("".join)
-
-
-@given(
-    one=st.one_of(small_trees(), html_pages()),
-    other=st.one_of(small_trees(), html_pages()),
-    ts=st.sampled_from([Fraction(3, 10), Fraction(1, 2), Fraction(7, 10), Fraction(1)]),
-)
-def test_the_fast_table_and_its_way_back_equal_the_plain_ones(one: str, other: str, ts: Fraction) -> None:
-    first, second = page(one), page(other, "a")
-    target, similar = build_target(first).tree, build_target(second).tree
-    expected, partners = plain_match(plain_nodes(first), plain_nodes(second), ts)
-    found = kind_similarities(target, similar, to_420ths(float(ts)))
-    table = score_table(found, similar.kinds, target.kinds)
-    assert [[Fraction(int(cell), FULL_SIMILARITY) for cell in row] for row in table] == expected
-    assert match(target, similar, to_420ths(float(ts))).partners.tolist() == partners
 
 
 # --- pages too large for one table

@@ -153,7 +153,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(SITE, OPTIONS, st.randoms())
 def test_importance_is_that_of_the_definition_however_pages_are_learned_merged_read_and_forgotten(
     bodies: list[str], options: dict[str, Any], chance: random.Random

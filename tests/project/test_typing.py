@@ -33,12 +33,6 @@ def cleaned(page: Page) -> CleanPage:
 ADDONS: dict[type[Addon] | type[Politeness], int] = {Addon: 300, Politeness: 310}
 TREE: SiteStyleTree = SiteStyleTree()
 """
-MISTAKES = """
-from denoise_crawler import denoise_pages
-
-for page in denoise_pages([1, 2]):
-    print(page.txt)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +64,3 @@ def checked(installed: Path, folder: Path, program: str) -> str:
 
 def test_a_typed_program_of_a_user_passes_strict_mypy(installed: Path, tmp_path: Path) -> None:
     assert "Success" in checked(installed, tmp_path, PROGRAM)
-
-
-def test_mistakes_of_a_user_are_found_by_mypy(installed: Path, tmp_path: Path) -> None:
-    found = checked(installed, tmp_path, MISTAKES)
-    assert 'List item 0 has incompatible type "int"' in found
-    assert '"CleanPage" has no attribute "txt"' in found

@@ -18,6 +18,7 @@ from tests.scrapy_process import denoise
 from tests.store.test_store import waiting
 
 COMMANDS = {
+    "tree": ("tree", "--store", "evil.sqlite", "-O", "tree.html"),
     "report": ("report", "evil.sqlite", "-o", "report"),
     "report of pages": ("report", "evil.sqlite", "mirror", "-o", "report"),
     "explain": ("explain", "saved.html", "--store", "evil.sqlite", "--site", SITE),

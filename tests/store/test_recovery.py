@@ -79,12 +79,8 @@ def test_a_command_that_reads_a_damaged_store_names_it_and_what_to_do(path: Path
     damage_table_of_sites(path)
     page = path.with_name("page.html")
     page.write_text("<p>A story</p>")
-    for command in (
-        ("explain", page, "--store", path),
-        ("report", path, "-o", "report"),
-        ("merge", path, "-o", "all.sqlite"),
-    ):
-        told = denoise(path.parent, *command, code=1).stderr
+    for code, *command in ((1, "explain", page, "--store", path), (2, "report", path, "-o", "report")):
+        told = denoise(path.parent, *command, code=code).stderr
         assert f"{path} cannot be read as a store: database disk image is malformed. Move it away or name" in told
 
 

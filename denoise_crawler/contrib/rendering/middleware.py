@@ -17,12 +17,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy_playwright.page import PageMethod
 
-from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.middleware import needs_script
-from denoise_crawler.crawl.source_page import PAGE_KEY, is_opted_out, page_of_response
-from denoise_crawler.errors import RenderingError, SettingError
+from denoise_crawler.crawl.source_page import PAGE_KEY
+from denoise_crawler.errors import RenderingError
 from denoise_crawler.output.options import OptionTable, number, one_of, option
-from denoise_crawler.output.writing import Writing
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,19 +71,13 @@ logger = logging.getLogger(__name__)
 _RENDERED = "rendered"
 
 
-UNSURE = "unsure"
-
-
 @dataclass(frozen=True)
 class RenderingSettings(OptionTable):
     """Which pages are rendered, and how long a browser waits for them."""
 
-    render: str = option(
-        "DENOISE_RENDER", "needed", one_of(("needed", UNSURE, "always", "asked")), empty_is_default=True
-    )
-    """``needed``: pages with scripts and fewer than 200 characters of text. ``unsure``: these, and those less sure
-    than ``DENOISE_MIN_CONFIDENCE``. ``always``: every HTML page. ``asked``: requests with
-    ``meta={"playwright": True}``."""
+    render: str = option("DENOISE_RENDER", "needed", one_of(("needed", "always", "asked")), empty_is_default=True)
+    """``needed``: pages with scripts and fewer than 200 characters of text. ``always``: every HTML page.
+    ``asked``: requests with ``meta={"playwright": True}``."""
 
     render_wait: float = option("DENOISE_RENDER_WAIT", 5.0, number("a number of seconds, 0 to 600", 600))
     """How long a loaded page may wait for the answers to its own requests."""
@@ -101,9 +93,6 @@ class RenderingMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._settings = RenderingSettings.read(crawler.settings)
         self._crawler = crawler
-        self._renders_unsure = self._settings.render == UNSURE
-        if self._renders_unsure and not Writing.read(crawler.settings).min_confidence:
-            raise SettingError(f"DENOISE_RENDER is {UNSURE!r}, which needs a DENOISE_MIN_CONFIDENCE above 0")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -143,27 +132,10 @@ class RenderingMiddleware:
             logger.warning("%s has hardly any text in a browser either", response.url)
 
     def _must_render(self, request: Request, response: HtmlResponse) -> bool:
-        if request.method != "GET" or response.status != 200:
-            return False
         mode = self._settings.render
-        if mode != "asked" and (mode == "always" or needs_script(response)):
-            return True
-        return self._renders_unsure and not is_opted_out(response) and self._is_unsure(response)
-
-    def _is_unsure(self, response: HtmlResponse) -> bool:
-        """Return True if the page is less sure than DENOISE_MIN_CONFIDENCE, by what is known of its site now."""
-        denoiser = CrawlDenoiser.of(self._crawler)
-        try:
-            page = page_of_response(response, denoiser.settings.site)
-            if page is None or page.skipped:
-                return False
-            if not denoiser.sites.preview(page).clean_page.low_confidence:
-                return False
-        except Exception:  # a page that fails is not rendered for that
-            denoiser.report.page_failed(response.url)
+        if request.method != "GET" or response.status != 200 or mode == "asked":
             return False
-        self._count("unsure")
-        return True
+        return mode == "always" or needs_script(response)
 
     def _rendered_request(self, request: Request) -> Request:
         self._count("asked_again")

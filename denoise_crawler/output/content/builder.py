@@ -89,11 +89,12 @@ class Builder(Gathering):
         self._with_links, self._links = links, Links(page)
         self._styles, self._levels = text_styles(page), heading_levels(page)
         self._said_elsewhere = self.posts.left_out | self.footnotes.left_out | page.once(quote_controls)
-        notes = self.footnotes.notes.items()
-        self._labels = {label for note, label in notes if self.belongs.stays(note)}
+        notes = self.footnotes.notes | self.footnotes.parted
+        self._labels = {label for note, label in notes.items() if self.belongs.stays(note)}
         self._formulas = page.once(formulas_of)
         self._whole: dict[int, Callable[[int], None]] = {
             **dict.fromkeys(self.footnotes.sidenotes, self._add_sidenote),
+            **dict.fromkeys(self.footnotes.parted, self._part_footnote),
             **dict.fromkeys(self.footnotes.marks, self._add_mark),
             **dict.fromkeys(self._formulas.elements, self._add_formula),
         }
@@ -222,6 +223,11 @@ class Builder(Gathering):
         self._joints.gap()
         if self.belongs.stays(index) and label in self._labels:
             self._add_piece(FootnoteMark(label), index)
+
+    def _part_footnote(self, index: int) -> None:
+        """Begin a further note in the element of another one; what follows is its content."""
+        self.end_line()
+        self.blocks.append(Footnote(self.footnotes.parted[index], []))
 
     def _add_sidenote(self, index: int) -> None:
         """Put a mark into the line, or at the end of the paragraph above, and the note behind the paragraph."""

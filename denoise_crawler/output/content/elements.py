@@ -28,7 +28,7 @@ from denoise_crawler.output.content.code import (
     kept_share,
 )
 from denoise_crawler.output.content.footnotes import footnotes_of
-from denoise_crawler.output.content.links import safe_url
+from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
 from denoise_crawler.output.content.nested import (
     BOXES,
     LISTS,
@@ -135,7 +135,7 @@ def begin_element(content: Gathering, index: int, tag: str) -> None:
     if index in content.posts.holders:
         return
     if (label := content.footnotes.notes.get(index)) is not None:
-        _gather_one(content, index, lambda blocks: Footnote(label, blocks))
+        content.gather(index, lambda around, blocks: around.extend(_parted_notes(label, blocks)))
     elif (begin := _BEGIN.get(tag)) is not None:
         begin(content, index)
     else:
@@ -143,7 +143,7 @@ def begin_element(content: Gathering, index: int, tag: str) -> None:
 
 
 def _begin_other(content: Gathering, index: int, tag: str) -> None:
-    """Begin an element that is recognised by its attributes, or by what it holds."""
+    """Begin an element that is told by its attributes, or by what it holds."""
     nodes, element = content.nodes, content.nodes.elements[index]
     if tag == "code" or (element.get("data-lang") and is_code(nodes, index)):
         _add_code(content, index)
@@ -161,11 +161,24 @@ def _begin_other(content: Gathering, index: int, tag: str) -> None:
             return
     if tag in ("div", "section") and is_code(nodes, index):
         _add_code(content, index)
+    elif links := links_of_contents(nodes, index):
+        content.gather(index, lambda around, blocks: around.extend(as_list(blocks, links)))
 
 
 def _gather_one(content: Gathering, index: int, make: Callable[[list[Block]], Block]) -> None:
     """Gather an element that is one block; none if it is empty."""
     content.gather(index, lambda around, blocks: around.extend([make(blocks)] if blocks else []))
+
+
+def _parted_notes(label: str, blocks: list[Block]) -> list[Block]:
+    """Return the notes that stand in one element: each empty one among its blocks begins a further note."""
+    notes = [Footnote(label, [])]
+    for block in blocks:
+        if isinstance(block, Footnote) and not block.content:
+            notes.append(block)
+        else:
+            notes[-1].content.append(block)
+    return [note for note in notes if note.content]
 
 
 def _begin_list(content: Gathering, index: int) -> None:

@@ -34,12 +34,14 @@ class Footnotes:
     """The footnotes of a page.
 
     ``marks`` maps the node of a reference to its label, ``notes`` the node of a note to its label, ``sidenotes``
-    that of a note beside the text. ``left_out`` are the nodes of the labels in notes and of their links back.
+    that of a note beside the text. ``parted`` maps a raised label that begins a further note, behind a line break
+    in the element of another one. ``left_out`` are the nodes of the labels in notes and of their links back.
     """
 
     marks: dict[int, str] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)
     sidenotes: dict[int, str] = field(default_factory=dict)
+    parted: dict[int, str] = field(default_factory=dict)
     left_out: set[int] = field(default_factory=set)
 
 
@@ -98,8 +100,23 @@ def _add_linked(page: Page, references: list[tuple[int, str]], until: list[int],
         if (note := notes.get(fragment, -1)) > index:
             footnotes.marks[_mark(nodes, index)] = labels.setdefault(note, label)
     _tie(nodes, labels, footnotes)
+    for index, fragment, label in labelled:
+        sign = _sign_behind_break(nodes, targets.get(fragment, -1))
+        if sign > index and block_around(nodes, sign) in footnotes.notes and label not in footnotes.notes.values():
+            footnotes.parted[sign] = footnotes.marks[_mark(nodes, index)] = label
     for note in footnotes.notes:
         _leave_out_labels(page, note, footnotes, until)
+    footnotes.left_out -= footnotes.parted.keys()
+
+
+def _sign_behind_break(nodes: Nodes, target: int) -> int:
+    """Return the label behind a line break that a fragment leads to, as the element of the line; -1 for others."""
+    if target < 0 or nodes.tags[target] not in INLINE:
+        return -1
+    while nodes.tags[nodes.parents[target]] in INLINE:
+        target = nodes.parents[target]
+    text = "".join(nodes.texts[target : nodes.ends[target]])
+    return target if nodes.tags[target - 1] == "br" and (not text or _LABEL.fullmatch(text)) else -1
 
 
 def _links(nodes: Nodes) -> list[int]:
@@ -190,18 +207,26 @@ def _add_bare(nodes: Nodes, until: list[int], footnotes: Footnotes) -> None:
     if not raised or len(raised) > MAX_RAISED:
         return
     signs: dict[int, int] = {}  # by note, the node of its label
+    behind_break: dict[int, int] = {}  # by the node of a label, the note that it parts
     labels = dict(_items_beside(nodes))
     for index, label in raised:
         block = block_around(nodes, index)
         if until[block] < until[index]:
-            if _BEFORE_A_MARK.search(_text_before(nodes, index)):
+            if block in signs and nodes.tags[index - 1] == "br":
+                behind_break[index] = block
+            elif _BEFORE_A_MARK.search(_text_before(nodes, index)):
                 footnotes.marks[index] = label
         elif nodes.tags[block] in _BARE_NOTE_HOLDERS and until[nodes.ends[block]] > until[nodes.ends[index]]:
             labels.setdefault(block, label)
             signs.setdefault(block, index)
     first = {label: mark for mark, label in reversed(footnotes.marks.items())}
     marked = {note: label for note, label in labels.items() if first.get(label, note) < note}
+    marks = dict(footnotes.marks)
     _tie(nodes, marked, footnotes)
+    for index, label in raised:
+        if behind_break.get(index) in footnotes.notes and label not in footnotes.notes.values():
+            footnotes.parted[index] = label
+            footnotes.marks |= {mark: name for mark, name in marks.items() if name == label and mark < index}
     footnotes.left_out |= {signs[note] for note in footnotes.notes if note in signs}
 
 

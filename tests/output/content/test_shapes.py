@@ -56,6 +56,26 @@ def test_struck_text_is_marked(html: str, markdown: str) -> None:
     assert written(html) == markdown
 
 
+def test_notes_that_line_breaks_part_are_notes_of_their_own() -> None:
+    text = "<p>It sails daily.<sup>1</sup> It is old.<sup>2</sup> So it is.<sup>3</sup></p>"
+    notes = "<sup>1</sup> Since May.<br><sup>2</sup> Built long ago.<br>\n<sup>3</sup> They say so."
+    markdown = "It sails daily.[^1] It is old.[^2] So it is.[^3]\n\n[^1]: Since May.\n\n[^2]: Built long ago.\n\n"
+    for begin, end in (("<p>", "</p>"), ("<div class=notes>", "</div>")):
+        assert written(f"{text}{begin}{notes}{end}") == f"{markdown}[^3]: They say so."
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "<sup><a name=n1>1</a></sup> Since May.<br><sup><a name=n2>2</a></sup> Built then.",
+        "<a href=#r1 id=n1>[1]</a> Since May.<br>\n<a href=#r2 id=n2>[2]</a> Built then.",
+    ],
+)
+def test_linked_notes_that_line_breaks_part_are_notes_of_their_own(notes: str) -> None:
+    text = "<p>It sails.<sup><a id=r1 href=#n1>1</a></sup> Old.<sup><a id=r2 href=#n2>2</a></sup></p>"
+    assert written(f"{text}<p>{notes}</p>") == "It sails.[^1] Old.[^2]\n\n[^1]: Since May.\n\n[^2]: Built then."
+
+
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
