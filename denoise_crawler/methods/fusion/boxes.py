@@ -150,7 +150,9 @@ def _hashes(text: str) -> NDArray[np.uint32]:
     """Return a hash for each run of four characters."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     pairs = codes[:-1] * np.uint32(31) + codes[1:]
-    runs: NDArray[np.uint32] = (pairs[:-2] * np.uint32(2_654_435_761) + pairs[2:] * np.uint32(40_503)) >> 16
+    runs: NDArray[np.uint32] = (
+        pairs[:-2] * np.uint32(2_654_435_761) + pairs[2:] * np.uint32(40_503)
+    ) >> np.uint32(16)
     return runs
 
 
