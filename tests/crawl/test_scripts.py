@@ -205,18 +205,6 @@ def waiting(folder: Path) -> int:
         return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
 
 
-@pytest.mark.parametrize("pages", [4, 8])
-def test_all_items_of_a_one_file_script_come_out_once_with_text(tmp_path: Path, site: str, pages: int) -> None:
-    (tmp_path / "script.py").write_text(ONE_FILE_SCRIPT % PRODUCT)
-    urls = [f"{site}/{number}" for number in range(pages)]
-    log = run(tmp_path, "script.py", urls)
-    items = came_out(tmp_path)
-    assert sorted(item["url"] for item in items) == urls
-    assert all("came back with" in item["text"] for item in items)
-    assert "'denoise/parked'" in log
-    assert "unparkable" not in log
-
-
 def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:
     for name in ("one", "two"):  # each has a class of this name, with a field of its own
         own = PRODUCT.replace('text: str = ""\n', f'text: str = ""\n    {name}: str = "{name}"\n')

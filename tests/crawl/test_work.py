@@ -91,11 +91,6 @@ def test_no_stage_does_much_more_work_on_a_page_than_it_did(method: str, lang: s
     assert not above, f"above the bounds of {bounds}: see how to raise one at the top of this file"
 
 
-def test_the_same_page_costs_the_same_calls_again() -> None:
-    count_work("fusion", "en")  # what is loaded once in a process is loaded now
-    assert count_work("fusion", "en") == pytest.approx(count_work("fusion", "en"), rel=0.1)
-
-
 def test_a_page_that_its_site_does_not_want_costs_no_more_than_to_look() -> None:
     denoiser = Denoiser(MethodChoice("fusion", {"max_pages": 1}))
     everything = sorted((Page.parse(*page) for page in pages("en")[:10]), key=lambda page: page.key)
