@@ -322,7 +322,7 @@ def test_a_notice_of_all_short_articles_goes_but_not_one_below_a_heading_of_the_
             page(
                 n,
                 f"<title>Ferry {n} aground</title><div class=top><a href=/>Home</a></div><div class=main>"
-                f"<h1>Ferry {n} aground</h1><p>The {n} passengers of {name} came ashore by night, wet and cold.</p>"
+                f"<h1>Ferry {n} aground</h1><p>The {n} passengers of {name} came ashore by night, all wet.</p>"
                 f"<p>On {name} they had {n + 3} lamps, none of which burnt longer than an hour.</p>{notice}</div>",
             )
             for n, name in enumerate(("Tern", "Gull", "Auk", "Heron", "Skua", "Plover", "Dunlin"))
