@@ -157,16 +157,16 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     """Return the scores of a ``look`` that knows the site, some of them no lower than those of the page ``alone``.
 
     Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
-    others have them says nothing against them. A heading is kept with its section, not for itself.
+    others have them says nothing against them. A heading that the page alone takes is kept with its section, not
+    for itself.
     """
     scores, best = look.scores.copy(), look.evidence.headline.best
     for kind, first, last in parts.units.tolist():
         if UNITS[kind] in (TABLE, DEFINITIONS):
             scores[first:last] = np.maximum(scores[first:last], alone.scores[first:last])
     for first, last, _ in parts.headings.tolist():
-        if not first <= best < last:
-            least = np.minimum(alone.scores[first:last], _WITH_SECTION)
-            scores[first:last] = np.maximum(scores[first:last], least)
+        if not first <= best < last and alone.scores[first:last].min() > 0.0:
+            scores[first:last] = np.maximum(scores[first:last], _WITH_SECTION)
     return scores
 
 
