@@ -117,7 +117,7 @@ def what_comes_out(html: str, moment: int, seed: int) -> list[object]:
     return [*said, page.nodes.tags, page.nodes.texts, page.nodes.links]
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(html=html_pages(60), moment=st.integers(0, 3), seed=st.integers(0, 99))
 def test_a_tree_that_a_spider_changes_in_odd_ways_comes_out_as_in_python(
     html: str, moment: int, seed: int

@@ -1,6 +1,5 @@
 """Plain text, its characters, the text of pages that are unsure."""
 
-import doctest
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import Writing, denoise_pages, kernel
-from denoise_crawler import denoiser as denoiser_module
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
@@ -231,12 +229,6 @@ def test_the_method_that_knows_the_layout_may_be_given() -> None:
     given = denoiser.clean(page, method=method).judgement
     assert given is not None
     assert given.scores == knowing.judge(page).scores == denoiser.judge(page, method=method).scores
-
-
-def test_the_example_of_the_record_says_what_comes_out() -> None:
-    found = doctest.testmod(denoiser_module)
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 @given(html=html_pages())
