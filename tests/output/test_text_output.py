@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler import Writing, denoise_pages, kernel
+from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
@@ -146,23 +145,6 @@ def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.Monke
     for part in (range(1, 10), range(-1, 2), range(2, 1)):
         with pytest.raises(ValueError, match="no such part"):
             clean_texts(page, None, [part])
-
-
-@pytest.mark.parametrize("mode", roads.ROADS)
-@pytest.mark.parametrize("changed", [(1, 2, 5), (1, 1, -1), (2, 1, 9), (2, 2, 2), (0, 0, 1)])
-def test_columns_that_do_not_fit_each_other_are_an_error(
-    mode: str, changed: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roads.take(mode, monkeypatch)
-    write = kernel.active.texts_of
-    columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
-    assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)]) == ["a"]
-    row, node, value = changed
-    columns[row, node] = value
-    with pytest.raises(ValueError, match=r"fit each other|not there"):
-        write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)])
-    with pytest.raises(ValueError, match="fit each other"):
-        write(["", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 2)])
 
 
 CHARACTERS_URL = "https://a.example/story"
