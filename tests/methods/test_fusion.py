@@ -284,6 +284,30 @@ def test_the_title_stays_though_other_pages_list_it() -> None:
         assert not method.judge(one).noise[one.nodes.tags.index("h1")]
 
 
+NOTICE = (
+    "The views given here are the author's own, and the harbour news takes no part in them; readers judge alone."
+)
+
+
+def test_a_notice_of_all_short_articles_goes_but_not_one_below_a_heading_of_the_document() -> None:
+    kept = []
+    for notice in (f"<p>{NOTICE}</p>", f"<h2>Procedure</h2><p>{NOTICE}</p>"):
+        method = MethodChoice("fusion").new()
+        pages = [
+            page(
+                n,
+                f"<title>Ferry {n} aground</title><div class=top><a href=/>Home</a></div><div class=main>"
+                f"<h1>Ferry {n} aground</h1><p>The {n} passengers of {name} came ashore by night, all wet.</p>"
+                f"<p>On {name} they had {n + 3} lamps, none of which burnt longer than an hour.</p>{notice}</div>",
+            )
+            for n, name in enumerate(("Tern", "Gull", "Auk", "Heron", "Skua", "Plover", "Dunlin"))
+        ]
+        for one in pages:
+            method.observe(one)
+        kept.append([NOTICE in clean_text(one, method.judge(one).noise) for one in pages])
+    assert kept == [[False] * 7, [True] * 7]
+
+
 def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:
     story = (
         "<h1>The ferry ran aground</h1>"
