@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lxml import etree
 
 from benchmarks.beside import Texts, drawn
@@ -21,7 +19,7 @@ from benchmarks.plots import NoPlotError, plot, to_svg
 from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
-from benchmarks.thread import ThreadScore, in_order, score_thread
+from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.evaluation import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
 from tests.fuzz.costs import measure
 from tests.memory import bytes_held
@@ -387,17 +385,3 @@ def test_a_confidence_that_is_always_the_same_tells_nothing() -> None:
     found = reliability([0.95] * 4, [1.0, 0.5, 1.0, 0.5])
     assert found == Reliability(0.5, 1.0, 0.75, pytest.approx(0.25))  # type: ignore[arg-type]
     assert reliability([], []) == Reliability(0.5, 0.0, 0.0, 0.0)
-
-
-def longest_common(one: str, other: str) -> int:
-    lengths = [0] * (len(other) + 1)
-    for left in one:
-        before = lengths[:]
-        for place, right in enumerate(other, 1):
-            lengths[place] = before[place - 1] + 1 if left == right else max(lengths[place - 1], before[place])
-    return lengths[-1]
-
-
-@given(one=st.text("abc", max_size=20), other=st.text("abc", max_size=20))
-def test_what_two_texts_have_in_order_is_the_longest_common_subsequence(one: str, other: str) -> None:
-    assert in_order(one, other) == longest_common(one, other)

@@ -27,8 +27,6 @@ from benchmarks.contest.contenders import (
 from benchmarks.contest.contest import (
     Evaluation,
     evaluate,
-    groups_of,
-    sites_of,
     summarize,
     whole,
 )
@@ -153,12 +151,6 @@ def test_scores_bytes_and_means_are_those_worked_out_by_hand(four: Evaluation) -
     assert found.kept == found.text_bytes / found.html_bytes
 
 
-def test_all_visible_text_keeps_every_word(four: Evaluation) -> None:
-    visible = summarize(four, four.results[0], whole(four, "first"))
-    assert visible.words.recall == pytest.approx(2 / 3)  # one page does not hold its gold text
-    assert visible.text_bytes == len("one two three four" + "noise " + "noise" + "x y") + 3 * len("港湾纪事")
-
-
 def test_every_contender_reads_every_page_once_with_its_address_and_language() -> None:
     pages = [page("1", "b.example", "", None, "en_US"), page("2", "a.example", ""), page("3", "b.example", "")]
     found = evaluate({"set": pages}, [Contender("addresses", addresses_seen)])
@@ -215,55 +207,6 @@ def test_a_process_that_dies_fails_the_pages_of_its_site_and_harms_no_other() ->
     assert dead.peak_bytes is None
     assert not any(one.failure for one in alive.pages)
     assert cost_table(found, "set").rows[1][5] == "–"
-
-
-def test_workers_change_no_score(four: Evaluation) -> None:
-    sets = {"first": FOUR, "second": [page("1", "a.example", "a b", "b")]}
-    at_once = evaluate(sets, [visible_text(), FIRST_WORD_LOST], workers=3)
-    assert [result.pages for result in at_once.results] == [result.pages for result in four.results]
-
-
-def many_pages() -> list[GoldPage]:
-    """Pages of sites with 12, 6 and 1 page, in two languages and none."""
-    sites = {"twelve.example": 12, "six.example": 6, "one.example": 1}
-    languages = ["zh", "en", None]
-    return [
-        page(f"{site}-{number}", site, f"w{number} of {site}", f"of {site}", languages[number % 3])
-        for site, count in sites.items()
-        for number in range(count)
-    ]
-
-
-@pytest.fixture(scope="module")
-def many() -> Evaluation:
-    return evaluate({"set": many_pages()}, [visible_text(), FIRST_WORD_LOST])
-
-
-def test_groups_are_all_pages_each_language_and_the_larger_sites(many: Evaluation) -> None:
-    assert {(group.label, len(group.pages)) for group in groups_of(many)} == {
-        ("all", 19),
-        ("zh", 7),
-        ("en", 6),
-        ("language unknown", 6),
-        ("sites ≥ 5", 18),
-        ("sites ≥ 10", 12),
-    }
-
-
-@pytest.mark.parametrize("by", ["language", "site", "half"])
-def test_breakdowns_add_up(many: Evaluation, by: str) -> None:
-    everything = whole(many, "set")
-    labels = {"language": ("zh", "en", "language unknown"), "half": ("tuning half", "reporting half"), "site": ()}[
-        by
-    ]
-    parts = [group for group in groups_of(many, halves=True) if group.label in labels] or sites_of(many, "set")
-    assert sorted(number for part in parts for number in part.pages) == everything.pages
-    for result in many.results:
-        total = summarize(many, result, everything)
-        found = [summarize(many, result, part) for part in parts]
-        assert sum(part.pages for part in found) == total.pages
-        assert sum(part.text_bytes for part in found) == total.text_bytes
-        assert sum(part.words.f1 * part.scored for part in found) == pytest.approx(total.words.f1 * total.scored)
 
 
 def test_the_tables_show_the_figures(four: Evaluation) -> None:

@@ -233,23 +233,3 @@ def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_
     )
     done = run_python("-c", code)
     assert done.stdout == ("__main__.Product: the class was typed in, and no later run can find it\n")
-
-
-@pytest.mark.parametrize("start", ["spawn", "forkserver"])
-def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path: Path, start: str) -> None:
-    (tmp_path / "script.py").write_text(
-        "import multiprocessing\n"
-        "from dataclasses import dataclass\n"
-        "from denoise_crawler.crawl.parked_items import pack, unpack\n"
-        "@dataclass\n"
-        "class Product:\n"
-        "    url: str\n"
-        "def child(packed):\n"
-        "    print(unpack(packed) == Product('u'), unpack(pack(Product('u'))) == Product('u'), flush=True)\n"
-        "if __name__ == '__main__':\n"
-        f"    made = multiprocessing.get_context('{start}').Process(target=child, args=(pack(Product('u')),))\n"
-        "    made.start()\n"
-        "    made.join()\n"
-    )
-    done = run_python("script.py", folder=tmp_path)
-    assert done.stdout == "True True\n"

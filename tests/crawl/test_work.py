@@ -115,11 +115,8 @@ def test_a_page_that_was_cleaned_leaves_nothing_to_the_garbage_collector(method:
 
 ENDLESS = {
     "class": '<body><p class="{word}">Some words of text.</p></body>',
-    "id": '<body><p id="{word}">Some words of text.</p></body>',
     "address": '<body><p><a href="/{word}">Some words of text.</a></p></body>',
-    "host": '<body><p><a href="http://{word}/">Some words of text.</a></p></body>',
     "picture": '<body><p>Some words of text <img src="/{word}" alt="{word}"></p></body>',
-    "style": '<body><p style="{word}" width="{word}">Some words of text.</p></body>',
     "title": "<head><title>{words}</title></head><body><h1>{words}</h1><p>Some words of text.</p></body>",
 }
 

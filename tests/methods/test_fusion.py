@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from denoise_crawler import kernel
 from denoise_crawler.errors import WeightsError
-from denoise_crawler.kernel.columns import PLACES, Blocks
+from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
 from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
@@ -78,31 +78,6 @@ class TestBlocks:
         assert found.characters.tolist() == [len("Seethewholestorynow")]
         assert found.linked.tolist() == [len("thewholestory")]
         assert found.tokens.tolist() == [5]
-
-    @pytest.mark.parametrize(
-        ("html", "place"),
-        [
-            ("<nav><p>x</p></nav>", "nav"),
-            ("<div style='display: none'><p>x</p></div>", "hidden"),
-            ("<div hidden><p>x</p></div>", "hidden"),
-            ("<div role=main><p>x</p></div>", "body_role"),
-            ("<div role=navigation><p>x</p></div>", "chrome_role"),
-            ("<div itemprop=articleBody><p>x</p></div>", "itemprop"),
-            ("<div id='user-comments'><p>x</p></div>", "comment"),
-            ("<blockquote><p>x</p></blockquote>", "quote"),
-        ],
-    )
-    def test_a_block_knows_what_it_stands_in(self, html: str, place: str) -> None:
-        found = blocks(html)
-        bits = int(found.around.places[found.elements[0]])
-        assert [name for bit, name in enumerate(PLACES) if bits >> bit & 1] == [place]
-
-    def test_numbers_in_class_names_make_no_path_of_their_own(self) -> None:
-        found = blocks(
-            "<div class='post-12'><p>a</p></div><div class='post-7'><p>b</p></div><div class=x><p>c</p></div>"
-        )
-        paths = found.around.paths[found.elements]
-        assert paths[0] == paths[1] != paths[2]
 
     @given(html=html_pages())
     def test_blocks_hold_all_text_once_and_elements_hold_their_blocks(self, html: str) -> None:
