@@ -17,7 +17,7 @@ from benchmarks.bench import addressed, folder_with, options, say, table, write_
 from benchmarks.contest.contenders import Contender
 from benchmarks.contest.contenders import method as method_contender
 from benchmarks.contest.contest import groups_of
-from benchmarks.contest.tables import figures, html_report, markdown
+from benchmarks.contest.tables import figures, markdown
 from benchmarks.contest.terminal import (
     add_choices,
     contenders,
@@ -75,8 +75,6 @@ def compare(arguments: Namespace, folder: Path) -> None:
     print(markdown(evaluation, halves=True, more=reporting), end="")
     if arguments.json is not None:
         arguments.json.write_text(figures(evaluation, halves=True), encoding="utf-8")
-    if arguments.html is not None:
-        arguments.html.write_text(html_report(evaluation, halves=True), encoding="utf-8")
 
 
 def f1_by_threshold(sites: Sites, method: str, thresholds: Sequence[float]) -> list[float]:
@@ -136,7 +134,6 @@ def threshold_of(method: str) -> float | None:
 def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     add_choices(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write the tables to FILE as a page as well")
     parser.add_argument("--tune", action="store_true", help="F1 by threshold on the tuning half, and the best")
     parser.add_argument(
         "--at-least", type=count, metavar="N", help="sites with N pages or more (1; 10 with --tune)"

@@ -5,9 +5,8 @@ is known of its site. The weights that come with the package learned from these 
 weights that did not (see ``python -m benchmarks.training``).
 
 ``fusion`` writes Markdown itself; html2text and markdownify write the clean HTML of the same judgement, so what
-differs is the writing; trafilatura chooses and writes. So do defuddle and Readability.js with turndown, if
-``--node`` names a folder of their packages (see ``node_peers``). The scorer is no part of this repository: it is a
-file that stands beside the corpus (``--scorer``).
+differs is the writing; trafilatura chooses and writes. The scorer is no part of this repository: it is a file that
+stands beside the corpus (``--scorer``).
 
 ``words``, ``headings`` (``levels``: with their level), ``items`` and ``links`` are F1; ``code`` and ``formulas``
 the share of the gold's that is found; ``tables`` the F1 of neighbouring cells with the best table. The first line
@@ -24,7 +23,6 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from benchmarks.bench import NO_CORPUS, folder_with, options, say, table, write_figures
-from benchmarks.node_peers import converters_in
 from benchmarks.text import folds_of
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation import GoldPage, read_gold
@@ -140,7 +138,6 @@ def _arguments(argv: list[str] | None) -> Namespace:
         "--converters", nargs="+", metavar="NAME", choices=list(CONVERTERS), default=list(CONVERTERS)
     )
     parser.add_argument("--scorer", type=Path, metavar="FILE", help="a file with score_page() and summary()")
-    parser.add_argument("--node", type=Path, metavar="FOLDER", help="extractors that run in node, too")
     parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
     return parser.parse_args(argv)
 
@@ -151,7 +148,6 @@ def main(argv: list[str] | None = None) -> None:
     folder = folder_with(arguments.sets)
     scorer = scorer_beside(folder, arguments.scorer)
     converters = {name: CONVERTERS[name] for name in arguments.converters}
-    converters |= converters_in(arguments.node) if arguments.node else {}
     folds = folds_of(folder, arguments.folds)
     lines, figures = [], {}
     for name in arguments.sets:

@@ -2,7 +2,6 @@ import json
 import lzma
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,23 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lxml import etree
 
 from benchmarks.beside import Texts, drawn
 from benchmarks.confidence import Reliability, reliability
 from benchmarks.contest.contenders import Extractor, PageSource, page_by_page
 from benchmarks.hostile import tables
-from benchmarks.node_peers import converters_in, extractors_in
 from benchmarks.plots import NoPlotError, plot, to_svg
 from benchmarks.quality import part_of, sites_of_set
 from benchmarks.scale import renumber
 from benchmarks.text import Row, standard_error
-from benchmarks.thread import ThreadScore, in_order, score_thread
+from benchmarks.thread import ThreadScore, score_thread
 from denoise_crawler.evaluation import CORPUS_VARIABLE, REPORTING, TUNING, GoldPage, Post, Score, half
-from denoise_crawler.methods import MethodChoice
-from denoise_crawler.page import Page
 from tests.fuzz.costs import measure
 from tests.memory import bytes_held
 
@@ -85,33 +79,6 @@ def test_structure_needs_a_scorer_and_prints_what_it_finds(tmp_path: Path) -> No
     pages, fusion = (line.split("|")[1:4] for line in ran.stdout.splitlines()[2:])
     assert [cell.strip() for cell in pages] == ["defuddle: pages", "0", "1"]
     assert [cell.strip() for cell in fusion] == ["– fusion", "", "1.000"]
-    assert "no package in" in benchmark("structure", *chosen, "--node", str(tmp_path), corpus=str(tmp_path)).stderr
-
-
-@pytest.fixture
-def node_folder(tmp_path: Path) -> Path:
-    if shutil.which("node") is None:
-        pytest.skip("node is not installed")
-    for name, code in NODE_PACKAGES.items():
-        (tmp_path / "node_modules" / name).mkdir(parents=True)
-        (tmp_path / "node_modules" / name / "index.mjs").write_text(code)
-        about = {"exports": {".": "./index.mjs", "./node": "./index.mjs"}}
-        (tmp_path / "node_modules" / name / "package.json").write_text(json.dumps(about))
-    return tmp_path
-
-
-def test_a_page_that_stops_node_or_never_ends_costs_no_other_page(node_folder: Path) -> None:
-    extract = extractors_in(node_folder, seconds=5)["Readability.js"]()
-    sources = ("<p>One crane", "STOP", "<p>Two cranes", "FAIL", "HANG", "\ud800", "<p>Three\u2028cranes")
-    found = list(extract([PageSource("https://a.example/", source, None) for source in sources]))
-    texts = [one if isinstance(one, str) else one.why for one in found]
-    assert texts[0] == "One crane of https://a.example/"
-    assert texts[2] == "Two cranes of https://a.example/"
-    assert "surrogates not allowed" in texts[5]
-    assert texts[6].startswith("Three")
-    assert "node ended" in texts[1]
-    assert "Error: broken" in texts[3]
-    assert "longer than 5 seconds" in texts[4]
 
 
 def test_texts_of_others_are_kept_for_the_next_run_and_a_changed_page_is_read_anew(tmp_path: Path) -> None:
@@ -149,25 +116,6 @@ def test_the_text_benchmark_prints_others_beside_ours_with_the_best_and_how_far_
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in ran.stdout.splitlines()]
     assert ["F1 (P/R)", "pages", "fusion", "fusion cold", "one_look", "resiliparse"] in rows
     assert [row[:3] for row in rows if len(row) == 5][-1] == ["all", "1", "resiliparse"]
-
-
-def test_extractors_in_node_are_given_the_page_and_its_address(node_folder: Path) -> None:
-    page = Page.parse("https://a.example/kran", "<p>Ein Kran für zwei.")
-    found = {name: convert(page, MethodChoice()) for name, convert in converters_in(node_folder).items()}
-    assert found == {
-        "defuddle": "# <p>Ein Kran für zwei. of https://a.example/kran",
-        "Readability.js, turndown": "* <p>Ein Kran für zwei. of https://a.example/kran",
-    }
-
-
-NODE_PACKAGES = {
-    "linkedom": "export const parseHTML = html => {\nif (html == 'STOP') process.exit(3)\n"
-    "while (html == 'HANG');\nif (html == 'FAIL') throw Error('broken')\nreturn { document: { html } } }",
-    "defuddle": "export const Defuddle = async (page, url) => ({ content: `# ${page.html} of ${url}` })",
-    "@mozilla/readability": "export class Readability { constructor(page) { this.page = page }\n"
-    "parse() { return { content: `${this.page.html} of ${this.page.baseURI}` } } }",
-    "turndown": "export default class { turndown(html) { return `* ${html}` } }",
-}
 
 
 ARTICLE = {
@@ -242,7 +190,7 @@ QUICK = ("--sites", "1", "--sets", "dragnet", "--at-least", "10")
 
 
 def test_quality_shows_that_the_style_tree_beats_all_visible_text(corpus: Path, tmp_path: Path) -> None:
-    files = ("--json", str(tmp_path / "figures.json"), "--html", str(tmp_path / "figures.html"))
+    files = ("--json", str(tmp_path / "figures.json"))
     chosen = ("--methods", "style_tree", "--peers", "none")
     ran = benchmark("quality", *QUICK, *chosen, *files, corpus=str(corpus))
     assert ran.returncode == 0, ran.stderr
@@ -260,7 +208,6 @@ def test_quality_shows_that_the_style_tree_beats_all_visible_text(corpus: Path, 
     assert f1(reporting, "style_tree") == pytest.approx(
         groups["reporting half"]["style_tree"]["words"]["f1"], abs=0.001
     )
-    assert "dragnet, reporting half" in (tmp_path / "figures.html").read_text("utf-8")
 
 
 def test_quality_gives_the_f1_of_each_threshold_on_the_tuning_half(corpus: Path) -> None:
@@ -438,17 +385,3 @@ def test_a_confidence_that_is_always_the_same_tells_nothing() -> None:
     found = reliability([0.95] * 4, [1.0, 0.5, 1.0, 0.5])
     assert found == Reliability(0.5, 1.0, 0.75, pytest.approx(0.25))  # type: ignore[arg-type]
     assert reliability([], []) == Reliability(0.5, 0.0, 0.0, 0.0)
-
-
-def longest_common(one: str, other: str) -> int:
-    lengths = [0] * (len(other) + 1)
-    for left in one:
-        before = lengths[:]
-        for place, right in enumerate(other, 1):
-            lengths[place] = before[place - 1] + 1 if left == right else max(lengths[place - 1], before[place])
-    return lengths[-1]
-
-
-@given(one=st.text("abc", max_size=20), other=st.text("abc", max_size=20))
-def test_what_two_texts_have_in_order_is_the_longest_common_subsequence(one: str, other: str) -> None:
-    assert in_order(one, other) == longest_common(one, other)

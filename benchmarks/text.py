@@ -6,7 +6,7 @@ whatever set, are judged by the weights of their fold, which saw no page of the 
 ``python -m benchmarks.training``). Without folds the weights that come with the package judge all.
 
 With ``--half tuning`` the rows of the halved sets are of the other half, and their pages are judged by folds as
-well: the table to develop by. ``--peers`` and ``--node`` measure other extractors on the same pages (``beside``),
+well: the table to develop by. ``--peers`` measures other extractors on the same pages (``beside``),
 and ``--texts`` keeps their texts, so that the next run costs only ours.
 
 The title is asked for as the gold of a set has it; the last column has F1 with the defaults. ``±`` is the
@@ -24,7 +24,6 @@ from benchmarks.bench import addressed, best_score, folder_with, options, say, t
 from benchmarks.beside import Group, Row, Texts, scores_of_peers, tables
 from benchmarks.confidence import reliability
 from benchmarks.contest.contenders import PEERS
-from benchmarks.node_peers import extractors_in
 from benchmarks.page_types import told_of_types
 from benchmarks.thread import ThreadScore, score_thread
 from benchmarks.training.fitting import fold, fold_file
@@ -207,7 +206,6 @@ def _arguments(argv: list[str] | None) -> Namespace:
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", metavar="SET", default=NEW + HALVED)
     parser.add_argument("--peers", nargs="+", metavar="NAME", choices=PEERS, default=[], help="others beside it")
-    parser.add_argument("--node", type=Path, metavar="FOLDER", help="others that run in node, too")
     parser.add_argument("--texts", type=Path, metavar="FILE", help="keep the texts of others in FILE")
     parser.add_argument("--half", choices=HALVES, default="reporting", help="of the halved sets")
     parser.add_argument("--folds", type=Path, metavar="FOLDER", help="the weights of folds")
@@ -230,7 +228,6 @@ def main(argv: list[str] | None = None) -> None:
     groups: list[Group] = []
     folds = folds_of(folder, arguments.folds, NEW if part == REPORTING else NEW + HALVED)
     load = {name: PEERS[name].load for name in arguments.peers}
-    load |= extractors_in(arguments.node) if arguments.node else {}
     texts, peers = Texts(arguments.texts), dict[str, dict[tuple[str, str], Score]]()
     for name in arguments.sets:
         say(name)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.contest.contest import Evaluation, Selection
-from benchmarks.contest.tables import figures, html_report, main_tables, markdown, notes, site_table
+from benchmarks.contest.tables import figures, main_tables, markdown, notes, site_table
 from benchmarks.contest.terminal import (
     add_choices,
     contenders,
@@ -19,7 +19,7 @@ from benchmarks.contest.terminal import (
 from denoise_crawler.errors import GoldError
 from denoise_crawler.evaluation import HALVES, Broken, gold_sets
 
-_FORMS = {"json": figures, "html": html_report, "markdown": markdown}
+_FORMS = {"json": figures, "markdown": markdown}
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -19,7 +19,7 @@ import msgspec
 from lxml import etree
 
 from denoise_crawler.denoiser import PLAIN_TEXT, denoise_pages
-from denoise_crawler.methods import METHODS, MethodChoice
+from denoise_crawler.methods import MethodChoice
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.extractors import check, find_library
 from denoise_crawler.output.writing import Writing
@@ -159,11 +159,6 @@ def extractor_alone(extractor: str) -> Contender:
 def _load_alone(name: str) -> Extractor:
     write = find_library(name).load({})
     return page_by_page(lambda page: str(write(page.html, page.url) or "").strip())
-
-
-def all_methods() -> list[Contender]:
-    """Return every method with its defaults."""
-    return [method(name) for name in METHODS]
 
 
 def visible_text() -> Contender:

@@ -191,13 +191,6 @@ def _parts(evaluation: Evaluation, everything: Group, halves: bool) -> Iterator[
             yield f"reporting half, sites ≥ {size}", large
 
 
-def worst(evaluation: Evaluation, result: Result, name: str, count: int) -> list[int]:
-    """Return the numbers of the pages of a set with the lowest F1 by words, the lowest first."""
-    found = ((number, result.pages[number].words) for number in whole(evaluation, name).pages)
-    f1s = {number: words.f1 for number, words in found if words is not None}
-    return sorted(f1s, key=lambda number: f1s[number])[:count]
-
-
 Progress = Callable[[str, int, int], None]
 
 

@@ -1,4 +1,4 @@
-"""The tables of an evaluation: as cells, in Markdown, by page and group of pages in JSON, in one HTML page."""
+"""The tables of an evaluation: as cells, in Markdown, by page and group of pages in JSON."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from benchmarks.contest.contest import (
     sites_of,
     summarize,
     whole,
-    worst,
 )
-from denoise_crawler.errors import needs
 from denoise_crawler.evaluation import GRADES, GRADES_IN_ENGLISH, MIN_F1, Score
 from denoise_crawler.page.text import counted, printable
 
@@ -36,19 +34,12 @@ LEGEND = (
 )
 
 
-class Cell(NamedTuple):
-    """A cell; its ``share`` (0-1) can be drawn as a bar."""
-
-    text: str
-    share: float | None = None
-
-
 class Table(NamedTuple):
     """A table whose first column names the rows."""
 
     title: str
     heads: list[str]
-    rows: list[list[Cell]]
+    rows: list[list[str]]
 
 
 def main_tables(evaluation: Evaluation, *, halves: bool = False) -> list[Table]:
@@ -71,20 +62,18 @@ def quality_table(evaluation: Evaluation, group: Group) -> Table:
     rows = []
     for result in evaluation.results:
         summary = summarize(evaluation, result, group)
-        shares = [
-            Cell(f"{share:.1%}".rstrip("%"), share) if summary.scored else Cell(_NONE) for share in summary.grades
-        ]
+        shares = [f"{share:.1%}".rstrip("%") if summary.scored else _NONE for share in summary.grades]
         both = (*_score(summary.words, summary.scored), *_score(summary.characters, summary.scored))
-        rows.append([Cell(result.contender), *both, *shares])
+        rows.append([result.contender, *both, *shares])
     return Table(f"{_group_title(group)}: quality, {_page_and_site_counts(evaluation, group)}", heads, rows)
 
 
-def _score(score: Score, pages: int) -> list[Cell]:
+def _score(score: Score, pages: int) -> list[str]:
     return [_unit(value, pages) for value in (score.precision, score.recall, score.f1)]
 
 
-def _unit(value: float, pages: int) -> Cell:
-    return Cell(f"{value:.3f}", value) if pages else Cell(_NONE)
+def _unit(value: float, pages: int) -> str:
+    return f"{value:.3f}" if pages else _NONE
 
 
 def cost_table(evaluation: Evaluation, name: str) -> Table:
@@ -94,29 +83,29 @@ def cost_table(evaluation: Evaluation, name: str) -> Table:
     visible = summarize(evaluation, everything[0], group).text_bytes if everything else 0
     sizes = ["HTML MB", "text MB", "text / HTML %", "/ visible text %"]
     heads = ["", *sizes, "pages/s", "x lxml parse", "peak MiB", "failed"]
-    parse, nothing = evaluation.parse, Cell("")
-    rows = [[Cell(parse.contender), *[nothing] * 4, *_cost(evaluation, parse, group), nothing]]
+    parse, nothing = evaluation.parse, ""
+    rows = [[parse.contender, *[nothing] * 4, *_cost(evaluation, parse, group), nothing]]
     for result in evaluation.results:
         summary = summarize(evaluation, result, group)
-        size = [Cell(f"{summary.html_bytes / _MB:.2f}"), Cell(f"{summary.text_bytes / _MB:.2f}")]
+        size = [f"{summary.html_bytes / _MB:.2f}", f"{summary.text_bytes / _MB:.2f}"]
         shares = [_percent(summary.text_bytes, summary.html_bytes), _percent(summary.text_bytes, visible)]
         cost = _cost(evaluation, result, group)
-        rows.append([Cell(result.contender), *size, *shares, *cost, Cell(str(summary.failed or ""))])
+        rows.append([result.contender, *size, *shares, *cost, str(summary.failed or "")])
     return Table(f"{_group_title(group)}: cost (CPU time)", heads, rows)
 
 
-def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[Cell]:
+def _cost(evaluation: Evaluation, result: Result, group: Group) -> list[str]:
     seconds, parsing = result.seconds.get(group.set), evaluation.parse.seconds.get(group.set)
     peak = result.peak_bytes
     return [
-        Cell(f"{len(group.pages) / seconds:,.0f}" if seconds else _NONE),
-        Cell(f"{seconds / parsing:.1f}" if seconds and parsing else _NONE),
-        Cell(f"{peak / _MIB:.0f}" if peak else _NONE),
+        f"{len(group.pages) / seconds:,.0f}" if seconds else _NONE,
+        f"{seconds / parsing:.1f}" if seconds and parsing else _NONE,
+        f"{peak / _MIB:.0f}" if peak else _NONE,
     ]
 
 
-def _percent(part: int, whole_: int) -> Cell:
-    return Cell(f"{part / whole_:.1%}".rstrip("%"), min(1.0, part / whole_)) if whole_ else Cell(_NONE)
+def _percent(part: int, whole_: int) -> str:
+    return f"{part / whole_:.1%}".rstrip("%") if whole_ else _NONE
 
 
 def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
@@ -124,11 +113,11 @@ def f1_table(evaluation: Evaluation, groups: Sequence[Group]) -> Table:
     heads = ["", *(f"{printable(group.label)} ({len(group.pages)})" for group in groups)]
     rows = []
     for result in evaluation.results:
-        rows.append([Cell(result.contender), *(_f1(evaluation, result, group) for group in groups)])
+        rows.append([result.contender, *(_f1(evaluation, result, group) for group in groups)])
     return Table(f"{printable(groups[0].set)}: F1 by words on groups of pages (number of pages)", heads, rows)
 
 
-def _f1(evaluation: Evaluation, result: Result, group: Group) -> Cell:
+def _f1(evaluation: Evaluation, result: Result, group: Group) -> str:
     summary = summarize(evaluation, result, group)
     return _unit(summary.words.f1, summary.scored)
 
@@ -138,22 +127,9 @@ def site_table(evaluation: Evaluation, name: str) -> Table:
     rows = []
     for site in sites_of(evaluation, name):
         scores = [_f1(evaluation, result, site) for result in evaluation.results]
-        rows.append([Cell(printable(site.label)), Cell(str(len(site.pages))), *scores])
+        rows.append([printable(site.label), str(len(site.pages)), *scores])
     heads = ["site", "pages", *(result.contender for result in evaluation.results)]
     return Table(f"{printable(name)}: F1 by words by site", heads, rows)
-
-
-def worst_table(evaluation: Evaluation, result: Result, name: str, count: int = 10) -> Table:
-    """Return the pages of a set on which a contender has its lowest F1 by words."""
-    rows = []
-    for number in worst(evaluation, result, name, count):
-        page, outcome = evaluation.pages[number], result.pages[number]
-        scores = _score(outcome.words, 1) if outcome.words else []
-        why = Cell(printable(outcome.failure or ""))
-        named = Cell(printable(page.id)), Cell(printable(page.site))
-        rows.append([*named, *scores, Cell(f"{outcome.text_bytes:,}"), why])
-    heads = ["page", "site", "P", "R", "F1", "bytes of text", "failure"]
-    return Table(f"{printable(name)}: the worst pages of {result.contender}", heads, rows)
 
 
 def contender_table(evaluation: Evaluation) -> Table:
@@ -161,7 +137,7 @@ def contender_table(evaluation: Evaluation) -> Table:
     rows = []
     for result in (evaluation.parse, *evaluation.results):
         versions = ", ".join(f"{package} {version}" for package, version in result.versions.items())
-        rows.append([Cell(result.contender), Cell(result.call), Cell(versions)])
+        rows.append([result.contender, result.call, versions])
     return Table(f"Contenders (Python {evaluation.python})", ["", "call", "versions"], rows)
 
 
@@ -197,16 +173,9 @@ def _page_and_site_counts(evaluation: Evaluation, group: Group) -> str:
     return f"{counted(len(group.pages), 'page')} of {counted(sites, 'site')}"
 
 
-def texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
-    """Return the texts of ``rows``."""
-    return [[cell.text for cell in row] for row in rows]
-
-
-# --- an evaluation as Markdown tables, as JSON by page and by group of pages, and as one HTML page
+# --- an evaluation as Markdown tables, and as JSON by page and by group of pages
 
 _MARKS = re.compile(r"[\\`*|<>\[\]&]")
-_TEXT_HEADS = {"site", "failure", "call", "versions"}
-_FOLDED_PARTS = {"Sites", "Worst pages"}
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -235,7 +204,7 @@ def escape_cell(text: str) -> str:
 
 def markdown_table(shown: Table) -> str:
     """Return a table with its title above."""
-    rows = [[escape_cell(text) for text in row] for row in texts(shown.rows)]
+    rows = [[escape_cell(text) for text in row] for row in shown.rows]
     return f"{escape_cell(shown.title)}\n\n{table([escape_cell(head) for head in shown.heads], rows)}"
 
 
@@ -277,28 +246,3 @@ def figures(evaluation: Evaluation, *, halves: bool = False) -> str:
 def _group_figures(evaluation: Evaluation, group: Group) -> GroupFigures:
     summaries = {result.contender: summarize(evaluation, result, group) for result in evaluation.results}
     return GroupFigures(group.set, group.label, len(group.pages), summaries)
-
-
-def html_report(evaluation: Evaluation, *, halves: bool = False) -> str:
-    """Return the page: quality of all groups, cost, sites, and the worst pages of each contender."""
-    with needs("commands"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    groups, sets = groups_of(evaluation, halves=halves), evaluation.sets
-    parts = {
-        "Overview": [f1_table(evaluation, [group for group in groups if group.set == name]) for name in sets],
-        "Quality": [quality_table(evaluation, group) for group in groups],
-        "Cost": [cost_table(evaluation, name) for name in sets],
-        "Sites": [site_table(evaluation, name) for name in sets],
-        "Worst pages": [worst_table(evaluation, result, name) for result in evaluation.results for name in sets],
-        "Contenders": [contender_table(evaluation)],
-    }
-    loader = PackageLoader("benchmarks", "contest")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.get_template("report.html").render(
-        about=f"{len(evaluation.pages):,} pages, Python {evaluation.python}, {evaluation.platform}",
-        legend=LEGEND,
-        notes=notes(evaluation),
-        parts=parts,
-        text_heads=_TEXT_HEADS,
-        folded_parts=_FOLDED_PARTS,
-    )

@@ -110,6 +110,6 @@ def print_tables(tables: Iterable[Table]) -> None:
         for place, head in enumerate(shown.heads):
             table.add_column(Text(head), justify="right" if place else "left", no_wrap=True)
         for row in shown.rows:
-            table.add_row(*(Text(cell.text) for cell in row))
+            table.add_row(*(Text(cell) for cell in row))
         console.print(Text(shown.title, style="bold"))
         console.print(table)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
 from denoise_crawler.batch import BatchResult, Limits, Tally, clean_pages
-from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
@@ -94,22 +93,6 @@ def test_a_page_that_is_another_one_when_it_is_read_again_is_judged_as_it_is_the
     html = iter(["<p>The page that was learned.</p>", "<p>The page that is there now.</p>"])
     (found,) = clean_pages(lambda: [("https://a.example/", next(html))], workers=1)
     assert found.page.text == "The page that is there now."
-
-
-def test_only_pages_that_teach_something_are_parsed_to_be_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [(f"https://a.example/{number}", f"<p>Story {number}</p>") for number in range(40)]
-    parsed: list[str] = []
-    learn = Denoiser.learn
-
-    def watched(denoiser: Denoiser, page: Page) -> None:
-        parsed.append(page.url)
-        learn(denoiser, page)
-
-    monkeypatch.setattr(Denoiser, "learn", watched)
-    choice = MethodChoice("fusion", {"max_pages": 3})
-    found = list(clean_pages(lambda: pages, choice, workers=1, warmup_pages=5))
-    assert all(one.page.warm for one in found)
-    assert len(parsed) < 20
 
 
 def test_options_reach_the_method_in_every_process() -> None:

@@ -17,7 +17,7 @@ from denoise_crawler.store import SiteState, Store
 from examples.demo_site.replies import article_path, articles, respond
 from examples.demo_site.server import DemoServer
 from tests.conftest import Project
-from tests.scrapy_process import denoise, on_a_terminal
+from tests.scrapy_process import denoise
 from tests.strategies import html_pages
 
 HTML = f"""<ul><li><a href=1>One</a><li><a href=2>Two</a></ul>
@@ -194,37 +194,14 @@ def test_json_is_an_object_a_page_and_filters_hold(folder: Path) -> None:
     assert min(len(block["text"]) for block in blocks("--min-characters", "30")) >= 30
 
 
-def test_an_address_is_fetched(folder: Path, server: DemoServer) -> None:
-    url = server.url + article_path(articles()[0])
-    done = denoise(folder, "explain", url, "--json")
-    found = json.loads(done.stdout)
-    assert found["url"] == url
-    assert any(block["kept"] for block in found["blocks"])
-    assert "the server answers 404" in denoise(folder, "explain", server.url + "/nowhere", code=1).stderr
-
-
 @pytest.mark.parametrize(
     ("source", "said"),
     [
         ("ftp://example.com/a", "only http and https can be fetched, not ftp"),
-        ("file:///etc/hosts", "only http and https can be fetched, not file"),
         ("nowhere.html", "nowhere.html is not there"),
-        ("http://127.0.0.1:1/", "cannot be fetched"),
-        ("http://[bad/", "cannot be fetched"),
     ],
 )
 def test_what_cannot_be_read_is_told_and_the_others_are_explained(folder: Path, source: str, said: str) -> None:
     done = denoise(folder, "explain", source, "one.jsonl", code=1)
     assert said in done.stderr
     assert "blocks kept" in done.stdout
-
-
-@pytest.mark.parametrize("no_color", [False, True])
-def test_a_terminal_gets_colours_unless_it_wants_none(
-    folder: Path, no_color: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    wish = {"TERM": "xterm-256color", **({"NO_COLOR": "1"} if no_color else {})}
-    shown = on_a_terminal(folder, "explain", "one.jsonl", "--only", "kept", stream="stdout", **wish)
-    assert b"+   0." in shown
-    assert (b"\x1b[32m" in shown) is not no_color

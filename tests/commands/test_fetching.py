@@ -322,27 +322,6 @@ def test_robots_txt_does_not_lead_to_a_private_network_either() -> None:
     assert asked == []
 
 
-def test_robots_txt_is_read_once_for_pages_that_are_asked_for_at_the_same_time() -> None:
-    async def fetch_all(url: str) -> list[tuple[str, str | bytes]]:
-        robot = fetcher(url)
-        return await asyncio.gather(*(robot.fetch(f"{url}/{number}") for number in range(4)))
-
-    with serving(site(rules("User-agent: *\nDisallow: /secret"))) as (url, asked):
-        assert [at for at, _ in asyncio.run(fetch_all(url))] == [f"{url}/{number}" for number in range(4)]
-    assert sorted(asked) == ["/0", "/1", "/2", "/3", ROBOTS]
-
-
-def test_requests_to_a_host_take_turns_as_its_crawl_delay_asks() -> None:
-    robot = RobotFetcher("our-robot")
-    turns = [robot._seconds_until_turn("https://a.example:443", 12.0) for _ in range(3)]
-    assert turns[0] == 0
-    assert turns == sorted(turns)
-    assert 12 < turns[2] <= 24
-    with pytest.raises(FetchError, match="too many requests waiting"):
-        robot._seconds_until_turn("https://a.example:443", 12.0)
-    assert robot._seconds_until_turn("https://b.example:443", 12.0) == 0
-
-
 def test_a_crawl_delay_that_is_too_long_is_told() -> None:
     refused = pytest.raises(FetchError, match="asks for gaps of 600 seconds")
     with serving(site(rules("User-agent: *\nCrawl-delay: 600"))) as (url, asked), refused:

@@ -2,7 +2,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from denoise_crawler import Denoiser, Page, Writing
 from denoise_crawler.commands.page_command import USER_AGENT
 from tests.example_files import SITE, write_examples
-from tests.loopback import HTML, SHAPES, Answer, Served, serving, slow_server
+from tests.loopback import HTML, Answer, Served, serving
 from tests.programs import run_program
 from tests.scrapy_process import environment
 
@@ -119,51 +118,6 @@ def test_an_address_is_fetched_where_robots_txt_allows_it(folder: Path, site: Se
         assert refused.is_error
         assert f"{site.url}/private/story may not be fetched: robots.txt forbids it" in refused.content[0].text
     assert site.asked == ["/robots.txt", "/story", "/moved"]
-
-
-def test_this_machine_and_private_networks_are_not_asked(folder: Path, site: Served) -> None:
-    before = list(site.asked)
-    addresses = (
-        site.url,
-        site.url.replace("127.0.0.1", "localhost"),
-        "http://[::1]:1/",
-        "http://169.254.169.254/",
-    )
-    _, *refused = served(folder, *(("clean", {"url": address}) for address in addresses))
-    for one in refused:
-        assert "is on this machine or a private network" in one.content[0].text
-    assert site.asked == before
-
-
-def test_slow_servers_hold_up_no_call_for_another_host_and_not_the_end(folder: Path, site: Served) -> None:
-    with ExitStack() as opened:
-        slow = [opened.enter_context(slow_server(shape, robots=True)) for shape in SHAPES.values()]
-        hosts = [one.url.removeprefix("http://") for one in (site, *slow)]
-        options = [word for host in hosts for word in ("--private-host", host)]
-        server = mcp.StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "denoise_crawler.contrib.mcp", *options],
-            env=environment(),
-            cwd=folder,
-        )
-
-        async def talk() -> tuple[str, list[bool]]:
-            async with mcp.Client(server) as client:
-                # more than the threads that a server has
-                addresses = [f"{one.url}/{number}" for one in slow for number in range(12)]
-                waits = [asyncio.create_task(client.call_tool("clean", {"url": url})) for url in addresses]
-                for one in slow:
-                    assert await asyncio.to_thread(one.waiting.wait, 60)
-                answered = await client.call_tool("clean", {"url": f"{site.url}/walk"})
-                states = [task.done() for task in waits]
-                for task in waits:
-                    task.cancel()
-                await asyncio.wait(waits)
-            return answered.structured_content["title"], states
-
-        title, done = asyncio.run(asyncio.wait_for(talk(), 120))
-        assert (title, any(done)) == ("A walk", False)
-        assert all(one.left.wait(60) for one in slow)
 
 
 MISTAKES: list[tuple[Call, str]] = [

@@ -91,20 +91,6 @@ def test_a_method_that_learns_nothing_lets_nothing_wait(crawls: Project, method:
     assert "denoise/parked" not in crawls.stats
 
 
-def test_items_of_every_kind_are_filled_and_none_is_lost(crawls: Project) -> None:
-    one_by_one = "-s", "CONCURRENT_REQUESTS=1"  # or pages that come together make the site known between two items
-    items = crawls.crawl("kinds", *quota(10), *one_by_one)
-    kinds = Counter(item["kind"] for item in items)
-    assert set(kinds.values()) == {24}
-    assert len(kinds) == 8
-    for item in items:
-        expected = {"own text": "mine", "no text field": None}.get(item["kind"])
-        assert item.get("text") == expected if item["kind"] in ("own text", "no text field") else item["text"]
-        assert item["kind"] != "dataclass" or item["tags"] == ["a"]
-    assert 9 <= crawls.stats["denoise/unparkable"] <= 24  # more, if they come while the others are released
-    assert crawls.log.count("name another field in DENOISE_TEXT_FIELD") == 1
-
-
 @pytest.mark.parametrize(
     ("setting", "value"),
     [

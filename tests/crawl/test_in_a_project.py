@@ -47,30 +47,6 @@ class QuotesSpider(scrapy.Spider):
 """
 
 
-def assert_crawl_fills_the_text_field(project: Path, spider: str) -> None:
-    (project / "tutorial" / "spiders" / "quotes.py").write_text(spider)
-    scrapy(project, "crawl", "quotes", "-O", "out.jsonl", *FAST, "-s", "DENOISE_WARMUP_PAGES=4")
-    items = lines(project / "out.jsonl")
-    assert len(items) == 8
-    assert all(item["text"] and "All rights reserved" not in item["text"] for item in items)
-
-
-@pytest.fixture
-def fresh_project(tmp_path: Path) -> Path:
-    scrapy(tmp_path, "startproject", "tutorial", ".")
-    return tmp_path
-
-
-def test_two_pipelines_in_a_fresh_project_fill_the_text_field(fresh_project: Path, server: DemoServer) -> None:
-    with (fresh_project / "tutorial" / "settings.py").open("a") as settings:
-        settings.write(
-            'ITEM_PIPELINES = {"denoise_crawler.pipelines.StyleTreePipeline": 100, '
-            '"denoise_crawler.pipelines.DenoisePipeline": 200}\n'
-        )
-    spider = quotes_spider(server, '{"url": response.url, "html": response.text}')
-    assert_crawl_fills_the_text_field(fresh_project, spider)
-
-
 @pytest.mark.parametrize("module", SETTINGS_MODULES)
 def test_each_settings_example_runs_as_it_stands(module: str, tmp_path: Path, server: DemoServer) -> None:
     spider = ("msn_news", "-a", "detail_url=") if module == "msn_news" else ("site", "-a", "allow=/en-us/.*/ar-")

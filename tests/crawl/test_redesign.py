@@ -258,38 +258,6 @@ def test_a_site_that_did_not_change_is_not_written_back(method: str) -> None:
     assert not knowledge.writes
 
 
-@pytest.mark.parametrize(("method", "few"), [("fusion", "max_pages"), ("style_tree", "max_pages")])
-def test_a_page_that_the_sample_does_not_take_is_not_learned_and_nothing_is_written(method: str, few: str) -> None:
-    knowledge = CountedKnowledge()
-    denoiser = denoiser_of(knowledge, method, 2, **{few: 4})
-    first, others = in_turn(0, 30), in_turn(30, 40)
-    for page in first:
-        denoiser.learn(page)
-    denoiser.save()
-    before, wanted = dict(knowledge), Counter[str]()
-    knowledge.writes.clear()
-    reader = MethodChoice(method, {few: 4})
-    for page in others:
-        wanted[page.site] += reader.knowing([knowledge[page.site]], page.site).wants(page)
-        denoiser.learn(page)
-    denoiser.save()
-    assert sum(wanted.values()) < len(others) / 3
-    for site in SITES:
-        assert knowledge.writes[site] <= wanted[site]
-        assert (knowledge[site] == before[site]) == (not wanted[site])
-
-
-def test_what_changed_is_written_when_its_site_leaves_memory_and_once_at_the_end() -> None:
-    knowledge = CountedKnowledge()
-    denoiser = denoiser_of(knowledge, "fusion", 1)
-    for page in in_turn(0, 4):
-        denoiser.learn(page)
-    denoiser.save()
-    denoiser.save()
-    assert knowledge.writes == dict.fromkeys(SITES, 4)
-    assert all(MethodChoice("fusion").knowing([knowledge[site]], site).pages_known == 4 for site in SITES)
-
-
 def test_what_could_not_be_written_is_written_as_soon_as_that_works() -> None:
     knowledge = CountedKnowledge()
     denoiser = denoiser_of(knowledge, "fusion", 10)

@@ -205,18 +205,6 @@ def waiting(folder: Path) -> int:
         return int(db.execute("SELECT count(*) FROM parked").fetchone()[0])
 
 
-@pytest.mark.parametrize("pages", [4, 8])
-def test_all_items_of_a_one_file_script_come_out_once_with_text(tmp_path: Path, site: str, pages: int) -> None:
-    (tmp_path / "script.py").write_text(ONE_FILE_SCRIPT % PRODUCT)
-    urls = [f"{site}/{number}" for number in range(pages)]
-    log = run(tmp_path, "script.py", urls)
-    items = came_out(tmp_path)
-    assert sorted(item["url"] for item in items) == urls
-    assert all("came back with" in item["text"] for item in items)
-    assert "'denoise/parked'" in log
-    assert "unparkable" not in log
-
-
 def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path, site: str) -> None:
     for name in ("one", "two"):  # each has a class of this name, with a field of its own
         own = PRODUCT.replace('text: str = ""\n', f'text: str = ""\n    {name}: str = "{name}"\n')
@@ -245,23 +233,3 @@ def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_
     )
     done = run_python("-c", code)
     assert done.stdout == ("__main__.Product: the class was typed in, and no later run can find it\n")
-
-
-@pytest.mark.parametrize("start", ["spawn", "forkserver"])
-def test_a_process_that_a_script_starts_knows_the_classes_of_the_script(tmp_path: Path, start: str) -> None:
-    (tmp_path / "script.py").write_text(
-        "import multiprocessing\n"
-        "from dataclasses import dataclass\n"
-        "from denoise_crawler.crawl.parked_items import pack, unpack\n"
-        "@dataclass\n"
-        "class Product:\n"
-        "    url: str\n"
-        "def child(packed):\n"
-        "    print(unpack(packed) == Product('u'), unpack(pack(Product('u'))) == Product('u'), flush=True)\n"
-        "if __name__ == '__main__':\n"
-        f"    made = multiprocessing.get_context('{start}').Process(target=child, args=(pack(Product('u')),))\n"
-        "    made.start()\n"
-        "    made.join()\n"
-    )
-    done = run_python("script.py", folder=tmp_path)
-    assert done.stdout == "True True\n"

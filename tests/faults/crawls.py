@@ -115,16 +115,6 @@ class Crawls(Project):
         """Return True if the running crawl has opened its spider."""
         return "Spider opened" in (self.folder / "crawl.log").read_text(errors="replace")
 
-    @staticmethod
-    def children(process: ScrapyProcess) -> list[int]:
-        """Return the processes that a crawl has started."""
-        try:
-            return [
-                int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            ]
-        except OSError:  # it has ended
-            return []
-
     @property
     def store(self) -> Path:
         """The file of the store."""

@@ -5,10 +5,7 @@ After ``kill -9`` or a second Ctrl-C a page that was handed on just before may c
 end, pages of all runs together do.
 """
 
-import os
-import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +15,7 @@ from typing import TypeAlias
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import PIPELINES
-from tests.faults import polite_faults, shared_files, store_faults
+from tests.faults import store_faults
 from tests.faults.crawls import Crawls, Outcome
 from tests.faults.store_faults import rest
 
@@ -137,59 +134,6 @@ def clock(folder: Path, server: DemoServer, random: Random) -> Outcome:
     return outcome
 
 
-RAISING = """
-
-class RaisingSpider(ArticlesSpider):
-    name = "raising"
-
-    def parse(self, response):
-        yield {"url": response.url}
-        if len(response.url) % 3 == 0:
-            raise RuntimeError("the spider fails")
-        yield {"url": response.url + "#second"}
-"""
-
-
-def raising_spider(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """The spider raises on a third of its pages, after the first of two items."""
-    spider = (SPIDER + RAISING).replace('name = "articles"', 'name = "plain"').replace('"raising"', '"articles"')
-    crawls, outcome = Crawls(folder, server, spider=spider), Outcome()
-    items = crawls.run(feed="out.jsonl", quota=random.choice((8, 500)))
-    second = [f"{url}#second" for url in crawls.urls if len(url) % 3]
-    outcome.missing([*crawls.urls, *second], items)
-    outcome.twice(items)
-    outcome.must(crawls.stats["spider_exceptions/RuntimeError"] == len(crawls.urls) - len(second), crawls.log)
-    outcome.must(crawls.code == 0 and not crawls.parked(), crawls.log)
-    return outcome
-
-
-PIPELINE = """
-from scrapy.exceptions import DropItem
-
-
-class Failing:
-    def process_item(self, item):
-        if len(item["url"]) % 3 == 0:
-            raise {error}("this one fails")
-        return item
-"""
-
-
-def failing_pipeline(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """A pipeline behind ours raises, or drops, a third of the items: the others come out once."""
-    crawls = Crawls(folder, server, settings='ITEM_PIPELINES = {"failing.Failing": 500}\n')
-    outcome, error = Outcome(), random.choice(("ValueError", "DropItem"))
-    crawls.write("failing.py", PIPELINE.format(error=error))
-    items = crawls.run(feed="out.jsonl", quota=random.choice((8, 500)))
-    outcome.missing([url for url in crawls.urls if len(url) % 3], items)
-    outcome.twice(items)
-    dropped = sum(len(url) % 3 == 0 for url in crawls.urls)
-    counted = crawls.stats.get("item_dropped_count", 0) or crawls.log.count("Error processing")
-    outcome.must(counted == dropped, crawls.log)
-    outcome.must(crawls.code == 0 and not crawls.parked(), crawls.log)
-    return outcome
-
-
 def failing_feed(folder: Path, server: DemoServer, random: Random) -> Outcome:
     """The feed cannot be written: what had waited comes out in the next run, though nothing is fetched."""
     crawls, outcome = Crawls(folder, server), Outcome()
@@ -207,35 +151,9 @@ SCENARIOS: dict[str, Scenario] = {
     "Ctrl-C": ctrl_c,
     "Ctrl-C twice": ctrl_c_twice,
     "disk full (file size limit)": store_faults.full_disk,
-    "disk full (small file system)": store_faults.small_file_system,
     "store read-only": store_faults.read_only,
     "store cut": store_faults.cut_in_half,
-    "store with garbage inside": store_faults.garbage_inside,
-    "store of another release": store_faults.another_release,
-    "garbage instead of a store": store_faults.garbage,
-    "others' files in a shared store": shared_files.shared_store,
     "two crawls on one store, one killed": two_crawls,
     "clock goes backwards": clock,
-    "spider raises": raising_spider,
-    "pipeline behind ours raises or drops": failing_pipeline,
     "feed fails": failing_feed,
-    "the end in an endless gap": polite_faults.end_in_an_endless_gap,
 }
-
-
-def why_not(name: str) -> str | None:
-    """Return why a fault cannot be made on this machine, None if it can."""
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    if name == "disk full (small file system)" and not (is_root and shutil.which("mount") and _can_mount()):
-        return "only root may mount a file system"
-    return None
-
-
-def _can_mount() -> bool:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], capture_output=True, check=False)
-        if done.returncode == 0:
-            subprocess.run(["umount", folder], check=True)
-        return done.returncode == 0

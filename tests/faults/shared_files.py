@@ -1,20 +1,14 @@
 """Files of others in a shared store: damaged, of another kind, or with names that fit."""
 
 import os
-import shutil
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import msgspec
 import numpy as np
-
-from examples.demo_site.server import DemoServer
-from tests.faults.crawls import Crawls, Outcome
 
 
 def numbers(values: Any) -> bytes:
@@ -68,30 +62,3 @@ KNOWLEDGE = {
     "knowledge of another version": b"FSE\x09",
     "a damaged page": evidence([[1, [b"\0"] * 9]]),
 }
-
-
-def shared_store(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """A shared store holds what we know and files that are none of ours, some with names that fit."""
-    crawls = Crawls(folder, server, settings='DENOISE_SHARED_STORE = "shared"\n')
-    outcome, fetched = Outcome(), crawls.urls
-    crawls.fetch(fetched[:8])
-    first = crawls.run(feed="first.jsonl", quota=random.choice((6, 500)))
-    [site] = [found for method in (crawls.folder / "shared").iterdir() for found in method.iterdir()]
-    own = msgspec.msgpack.decode(next(iter(site.glob("*.knowledge"))).read_bytes())
-    for name in random.sample(sorted(FILES), random.randint(1, len(FILES))):
-        FILES[name](site)
-    for name in random.sample(sorted(KNOWLEDGE), random.randint(0, len(KNOWLEDGE))):
-        record(*own[:2], KNOWLEDGE[name])(site)
-    crawls.fetch(fetched[8:])
-    try:
-        after = crawls.without_rights("after.jsonl")
-    finally:
-        for file in site.glob("*.knowledge"):
-            with suppress(OSError):
-                file.chmod(0o644)
-    outcome.missing(fetched, first, after)
-    outcome.twice(first, after)
-    whole = crawls.code == 0 and "Traceback" not in crawls.log and "denoise/failed" not in crawls.stats
-    outcome.must(whole, crawls.log)
-    shutil.rmtree(site)
-    return outcome

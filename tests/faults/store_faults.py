@@ -1,14 +1,10 @@
 """What can go wrong with the store: the disk is full, it may not be written, is damaged or of another kind."""
 
 import os
-import sqlite3
-import subprocess
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from denoise_crawler.store import VERSION
 from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
 
@@ -46,25 +42,6 @@ def full_disk(folder: Path, server: DemoServer, random: Random) -> Outcome:
     first = crawls.run(*limits, feed="full.jsonl", quota=random.choice((8, 16, 500)))
     outcome.must(crawls.code == 0 and "The store" in crawls.log and "Traceback" not in crawls.log, crawls.log)
     return rest(crawls, outcome, first)
-
-
-def small_file_system(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """The store lies on a file system of a few hundred kilobytes (tmpfs, mounted by root)."""
-    disk = folder / "disk"
-    disk.mkdir(parents=True)
-    size = random.randint(100, 400)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", disk], check=True)
-    try:
-        crawls, outcome = Crawls(folder, server, settings='DENOISE_STORE = "disk/denoise.sqlite"\n'), Outcome()
-        first = crawls.run(feed="full.jsonl", quota=random.choice((8, 16, 500)))
-        refused = crawls.code == 1 and "The crawl cannot begin: the store" in crawls.log
-        outcome.must((crawls.code == 0 or refused) and "Traceback" not in crawls.log, crawls.log)
-        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
-        if refused:
-            first = crawls.run(feed="room.jsonl")
-        return rest(crawls, outcome, first)
-    finally:
-        subprocess.run(["umount", disk], check=True)
 
 
 def rest(crawls: Crawls, outcome: Outcome, first: list[dict[str, Any]]) -> Outcome:
@@ -109,22 +86,6 @@ def cut_in_half(folder: Path, server: DemoServer, random: Random) -> Outcome:
     crawls.leave_parked(random.randint(4, 20))
     size = crawls.store.stat().st_size
     os.truncate(crawls.store, int(size * random.uniform(0.3, 0.9)) if random.random() < 0.5 else size // 2)
-    return _moved_aside(crawls, outcome)
-
-
-def garbage_inside(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """Some pages of the file are overwritten: as above."""
-    crawls, outcome = Crawls(folder, server), Outcome()
-    crawls.leave_parked(random.randint(4, 20))
-    body = bytearray(crawls.store.read_bytes())
-    for _ in range(3):
-        start = 4096 * random.randrange(1, len(body) // 4096)
-        body[start : start + 4096] = random.randbytes(4096)
-    crawls.store.write_bytes(body)
-    return _moved_aside(crawls, outcome)
-
-
-def _moved_aside(crawls: Crawls, outcome: Outcome) -> Outcome:
     damaged = crawls.store.read_bytes()
     items = crawls.run(feed="after.jsonl")
     outcome.missing(crawls.urls, items)
@@ -132,35 +93,6 @@ def _moved_aside(crawls: Crawls, outcome: Outcome) -> Outcome:
     aside = crawls.folder / "denoise.sqlite.damaged-1"
     outcome.must(aside.is_file() and aside.read_bytes() == damaged, "the damaged store was not kept")
     outcome.must(crawls.code == 0 and "The file was moved to" in crawls.log and not crawls.parked(), crawls.log)
-    return outcome
-
-
-def another_release(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """The store was written by another release: it is moved aside, and what waits in it comes out."""
-    crawls, outcome = Crawls(folder, server), Outcome()
-    parked = crawls.leave_parked(random.randint(1, 12))
-    with closing(sqlite3.connect(crawls.store)) as db:
-        db.execute(f"PRAGMA user_version = {VERSION + random.randint(-3, -1)}")
-    crawls.fetch([])
-    items = crawls.run(feed="after.jsonl")
-    outcome.missing(parked, items)
-    outcome.twice(items)
-    outcome.must(crawls.code == 0 and "The file was moved to" in crawls.log and not crawls.parked(), crawls.log)
-    return outcome
-
-
-def garbage(folder: Path, server: DemoServer, random: Random) -> Outcome:
-    """Something else lies in the place of the store: it is refused and left as it is."""
-    crawls = Crawls(folder, server)
-    crawls.store.write_bytes(random.randbytes(random.randint(100, 50_000)))
-    return _refused(crawls, Outcome())
-
-
-def _refused(crawls: Crawls, outcome: Outcome) -> Outcome:
-    before = crawls.store.read_bytes()
-    items = crawls.run(feed="refused.jsonl")
-    outcome.must(not items and crawls.code == 1 and _one_line(crawls), crawls.log)
-    outcome.must(crawls.store.read_bytes() == before, "the file was changed")
     return outcome
 
 

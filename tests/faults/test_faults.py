@@ -7,7 +7,7 @@ import pytest
 
 from examples.demo_site.server import DemoServer
 from tests.faults.crawls import Crawls, Outcome
-from tests.faults.scenarios import SCENARIOS, why_not
+from tests.faults.scenarios import SCENARIOS
 
 SEEDS = {"kill -9": 3, "feed fails": 2, "disk full (file size limit)": 2}
 
@@ -18,8 +18,6 @@ SEEDS = {"kill -9": 3, "feed fails": 2, "disk full (file size limit)": 2}
 def test_no_page_is_lost_or_comes_twice_and_nothing_crashes(
     name: str, seed: int, tmp_path: Path, server: DemoServer
 ) -> None:
-    if reason := why_not(name):
-        pytest.skip(reason)
     outcome = SCENARIOS[name](tmp_path / "crawls", server, Random(f"{name}:{seed}"))
     assert outcome == Outcome(), "\n".join(outcome.notes)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.guests.comparison import Comparison, Difference
 from tests.guests.crawls import MODES, Crawls, Mode
 from tests.guests.endings import ENDINGS, EVERY_PAGE, Run
-from tests.guests.guest_project import ADDON, NOBODY, SPIDER, Guest, addresses, signal_after
+from tests.guests.guest_project import NOBODY, SPIDER, Guest, addresses, signal_after
 from tests.guests.site import hosts
 from tests.loopback import Served
 
@@ -71,25 +71,6 @@ from scrapy.pipelines.images import ImagesPipeline
 class OwnImages(ImagesPipeline):
     pass
 """
-AWAITING = 'ITEM_PIPELINES = {"awaiting.Awaiting": 400}\n'
-AWAITING_MODULE = """
-import scrapy
-
-
-class Awaiting:
-    def __init__(self, crawler):
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler):
-        return cls(crawler)
-
-    async def process_item(self, item):
-        request = scrapy.Request(item["url"].replace("/page/", "/extra/"))
-        response = await self.crawler.engine.download_async(request)
-        item["extra"] = response.text
-        return item
-"""
 
 
 @pytest.fixture(scope="module")
@@ -124,19 +105,6 @@ def test_a_crawl_that_finishes_has_as_many_files_as_without_us(
     assert without_text(items) == without_text(expected)
     assert guest.files() == without.files()
     assert all(item["text"] for item in items)
-    assert "ERROR" not in guest.log
-
-
-@pytest.mark.parametrize(("sites", "pages"), [(20, 3), (1, 4)])
-def test_pipelines_that_await_a_download_lose_nothing(
-    sites: int, pages: int, many_hosts: list[Served], tmp_path: Path
-) -> None:
-    urls = addresses(many_hosts[:sites], pages)
-    modules = {"settings": AWAITING, "awaiting": AWAITING_MODULE}
-    expected = Guest(tmp_path / "without", NOBODY, **modules).run(urls)
-    guest = Guest(tmp_path / "with", ADDON, **modules)
-    assert without_text(guest.run(urls)) == without_text(expected)
-    assert all(item["extra"] for item in expected)
     assert "ERROR" not in guest.log
 
 

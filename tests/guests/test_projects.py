@@ -2,12 +2,8 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.guests import shelves
 from tests.guests.shelves import BOOKS, QUOTE_PAGES
@@ -18,7 +14,6 @@ from tests.scrapy_process import ScrapyProcess
 answer = shelves.answer
 PROJECTS = Path(__file__).parent / "projects"
 ONE_LINE = 'ADDONS = {"denoise_crawler.Addon": 300}\n'
-ONE_MORE = 'ADDONS["denoise_crawler.Addon"] = 310\n'
 
 
 class SmallProject:
@@ -30,7 +25,7 @@ class SmallProject:
         settings = self.folder / name / "settings.py"
         text = settings.read_text()
         quiet = "TELNETCONSOLE_ENABLED = REMOTE_CONTROL_ENABLED = False\n"
-        settings.write_text(text + quiet + us * (ONE_MORE if "ADDONS" in text else ONE_LINE))
+        settings.write_text(text + quiet + us * ONE_LINE)
 
     def crawl(self, spider: str, served: Served) -> list[dict[str, Any]]:
         """Crawl as a user does; return the items of the feed."""
@@ -41,11 +36,6 @@ class SmallProject:
         assert code == 0, log.read_text()
         assert "ERROR" not in log.read_text(), log.read_text()
         return [json.loads(line) for line in (self.folder / "items.jsonl").read_text("utf-8").splitlines()]
-
-    def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """Return what a query finds in the project's own database."""
-        with closing(sqlite3.connect(self.folder / "books.sqlite")) as db:
-            return db.execute(query).fetchall()
 
 
 def both(name: str, folder: Path) -> tuple[SmallProject, SmallProject]:
@@ -86,25 +76,3 @@ def test_a_crawler_of_detail_pages_with_an_http_cache_has_the_same_items_also_fr
         assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})
         asked = len(served.asked)
     assert len(served.asked) == asked
-
-
-def test_item_loaders_and_a_pipeline_of_sqlalchemy_have_the_same_items_and_rows(
-    served: Served, tmp_path: Path
-) -> None:
-    without, project = both("loaders", tmp_path)
-    expected = without.crawl("books", served)
-    query = "SELECT url, title, cents, words, summary FROM book ORDER BY url"
-    assert len(expected) == len(without.rows(query)) == BOOKS
-    assert bare(project.crawl("books", served)) == bare(expected)
-    assert project.rows(query) == without.rows(query)
-    assert_texts_are_those_of_the_pages(dict(project.rows("SELECT url, text FROM book")))
-
-
-def test_page_objects_of_scrapy_poet_have_the_same_items(served: Served, tmp_path: Path) -> None:
-    pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
-    without, project = both("pageobjects", tmp_path)
-    expected = without.crawl("books", served)
-    assert len(expected) == BOOKS
-    items = project.crawl("books", served)
-    assert bare(items) == bare(expected)
-    assert_texts_are_those_of_the_pages({item["url"]: item["text"] for item in items})

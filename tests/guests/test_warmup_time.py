@@ -70,48 +70,6 @@ def test_items_go_on_when_the_time_is_over_though_no_other_page_comes(
     assert "ERROR" not in guest.log
 
 
-BREAKS = {
-    # each fails once, for the site that is overdue first
-    "WarmupQueue._report_overdue": "crawl.warmup",
-    "WaitingItems.count": "crawl.parked_items",
-    "WarmupQueue._release": "crawl.warmup",
-}
-FAILS_ONCE = """
-from denoise_crawler.{module} import {kind}
-
-works = {kind}.{name}
-
-
-def fail(self, *args, **kwargs):
-    if sys._getframe(1).f_code.co_name in ("_release_overdue", "_report_overdue", "_release_safely"):
-        {kind}.{name} = works
-        raise TypeError("a mistake in {name}")
-    return works(self, *args, **kwargs)
-
-
-{kind}.{name} = fail
-"""
-
-
-@pytest.mark.fails_on_a_page
-@pytest.mark.parametrize("what", BREAKS)
-def test_a_mistake_with_one_overdue_site_keeps_no_other_waiting(
-    what: str, two_hosts: list[Served], tmp_path: Path
-) -> None:
-    kind, _, name = what.partition(".")
-    breaking = "import sys\n" + FAILS_ONCE.format(kind=kind, name=name, module=BREAKS[what])
-    # only the items of the site whose release failed itself are left for the end of the crawl
-    left = 2 if name == "_release" else 0
-    spider = waiting_spider("add-on", 60).replace("self.out == len(urls)", f"self.out == len(urls) - {left}")
-    guest = Guest(tmp_path, ADDON, spider=spider, settings=breaking)
-    pages = [*addresses(two_hosts[:1], 2), *addresses(two_hosts[1:], 3)]
-    items = guest.run(pages, "-s", "DENOISE_WARMUP_SECONDS=0.5", "-s", "DENOISE_WARMUP_PAGES=500")
-    assert sorted(item["url"] for item in items) == sorted(pages), guest.log
-    assert f"a mistake in {name}" in guest.log
-    assert guest.stats["finish_reason"] == "finished"
-    assert {item["url"] for item in items[: 4 - left]} <= set(pages[:-1])
-
-
 @pytest.mark.parametrize(
     "settings",
     [

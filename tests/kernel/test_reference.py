@@ -1,6 +1,6 @@
 """The compiled judge makes of any columns what the reference makes of them, to the last bit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -265,46 +265,3 @@ def test_any_pages_that_come_and_go_say_the_same(seed: int, count: int, changed:
         for own in (None, key if key in found and len(found) > 1 else None):
             if len(found):
                 assert same(found.standing(blocks, own), expected.standing(blocks, own))
-
-
-def test_a_page_that_was_removed_leaves_no_trace() -> None:
-    blocks, sketches = blocks_of(7, 30), sketches_of(7, 12)
-    for road in ROADS:
-        grown, new = road.SiteSums(), road.SiteSums()
-        for sketch in (*sketches[6:], *sketches[:6]):
-            grown.add(sketch)
-        for sketch in sketches[6:]:
-            grown.remove(sketch.key)
-        for sketch in sketches[:6]:
-            new.add(sketch)
-        assert same(grown.standing(blocks, 3), new.standing(blocks, 3))
-        assert (grown.repeated, grown.novelty(blocks)) == (new.repeated, new.novelty(blocks))
-
-
-def strange_columns() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    blocks, rng = blocks_of(3, 5), np.random.default_rng(3)
-    short, scores, flags = np.zeros(4), np.zeros(5), np.zeros(5, bool)
-    none = Parts(*(np.empty((0, width), np.int64) for width in (3, 2, 3)), np.empty(0, np.int64))
-    headline = reference.headline_of("", blocks)
-    page = headline, "", np.zeros(len(blocks.around)), np.zeros(7), scores, np.zeros((2, 5), np.float32)
-    yield "page_table", (blocks, *page[:2], np.zeros(len(blocks.around) + 1), *page[3:])
-    yield "page_table", (blocks, *page[:4], short, page[5])
-    yield "page_table", (blocks, *page[:5], np.zeros((2, 4), np.float32))
-    yield "looks", (blocks, np.zeros((9, 4), np.float32), None, (0.0, 0.0), None, None)
-    strange = replace(standing_of(rng, blocks), texts=short)
-    yield "looks", (blocks, np.zeros((9, 5), np.float32), strange, (0.0, 0.0), None, None)
-    yield "page_type_row", (blocks, short)
-    yield "agreement", (blocks, ["a"], [], 7, 0)
-    yield "content_chances", (scores, replace(standing_of(rng, blocks), style_tokens=short), 0.0, -1, True)
-    yield "joint_chances", (scores, short, none.units, none.silent)
-    yield "most_f1", (scores, short, 0.0)
-    yield "take", (blocks, none, np.zeros(4, bool), flags, scores, -1, True)
-    yield "take", (blocks, none, flags, np.zeros(4, bool), scores, -1, True)
-    yield "verdicts", (np.array([-1, 0], np.int32), [[1]], np.zeros(2, bool), np.zeros(1))
-
-
-@pytest.mark.parametrize("number", range(13))
-def test_columns_of_another_page_are_an_error_where_they_would_be_trusted(number: int) -> None:
-    name, given = list(strange_columns())[number]
-    with pytest.raises(ValueError, match=r"."):
-        getattr(judge, name)(*given)

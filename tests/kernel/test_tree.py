@@ -111,7 +111,7 @@ def test_odd_pages_declare_the_same(html: str, monkeypatch: pytest.MonkeyPatch) 
     assert_same_declared(html, monkeypatch)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(html_pages(40))
 def test_any_page_declares_the_same(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
     assert_same_declared(html, monkeypatch)
@@ -122,13 +122,13 @@ def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPat
     assert_same_declared(file.read_text("utf-8"), monkeypatch)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.binary(max_size=3_000))
 def test_any_bytes_have_the_same_hash(data: bytes) -> None:
     assert roads.functions(roads.COMPILED).hash64(data) == xxhash.xxh3_64_intdigest(data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(html_pages(60))
 def test_any_page_has_the_same_nodes(html: str) -> None:
     assert_same_nodes(html)
@@ -199,7 +199,7 @@ def test_odd_pages_have_the_same_text(html: str, monkeypatch: pytest.MonkeyPatch
     assert_same_text(html, [False, True, True], monkeypatch)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(html_pages(40), st.lists(st.booleans(), min_size=1, max_size=40))
 def test_any_page_has_the_same_text(monkeypatch: pytest.MonkeyPatch, html: str, gone: list[bool]) -> None:
     assert_same_text(html, gone, monkeypatch)

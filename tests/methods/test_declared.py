@@ -13,14 +13,13 @@ from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
 from denoise_crawler.methods.fusion.features import Evidence, Words
-from denoise_crawler.methods.fusion.page_type import CUT_SHIFTS, page_type_of
 from denoise_crawler.methods.fusion.reasons import Case
 from denoise_crawler.methods.fusion.records import product_values
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import FIELDS
-from tests.methods.test_page_types import ARTICLE, PRODUCT, kinds
+from tests.methods.test_page_types import ARTICLE, PRODUCT
 from tests.strategies import html_pages
 
 
@@ -74,19 +73,6 @@ def test_values_are_in_the_text_of_a_product_and_not_of_an_article() -> None:
     assert "$49.99" in texts[0]
     assert "B00DV9HENS" in texts[0]
     assert "B00DV9HENS" not in texts[1]
-
-
-def test_articles_are_cut_shorter_and_lists_and_manuals_longer() -> None:
-    shifts = {kind: page_type_of(kinds(kind, 5.0), has_fields=False).shift for kind in ("article", "listing")}
-    assert shifts["article"] < 0 < shifts["listing"]
-
-
-def test_an_unsure_type_shifts_the_cut_by_the_mean_of_what_the_page_may_be() -> None:
-    sure, unsure, even = (
-        page_type_of(kinds("listing", score), has_fields=False).shift for score in (9.0, 2.0, 0.0)
-    )
-    assert 0 < even < unsure < sure
-    assert even == pytest.approx(sum(CUT_SHIFTS.values()) / len(CUT_SHIFTS))
 
 
 STORY = [
@@ -182,33 +168,6 @@ def test_a_text_that_the_page_declares_and_does_not_show_is_told_from_one_it_sho
 def test_short_ingredients_are_found_as_whole_blocks_only() -> None:
     found = columns(declared_page(f"<ul>{listed(ITEMS)}</ul><p>Beat 2 eggs well.</p><p>2 eggs</p>", recipe()))
     assert found["ingredient declared"] == [1.0] * 4 + [0.0, 1.0]
-
-
-def test_an_item_that_differs_is_told_how_many_of_its_list_are_declared() -> None:
-    found = columns(declared_page(f"<ul>{listed((*ITEMS[:3], 'raspberries for the top'))}</ul>", recipe()))
-    assert found["ingredient declared"][-1] == 0.0
-    assert found["rows declared"] == [0.75] * 4
-
-
-def test_chinese_texts_are_compared_sign_by_sign() -> None:
-    found = columns(
-        declared_page(
-            "<p>清晨的港口空无一人。</p><p>渔民们都出海了</p>", {"articleBody": "清晨的港口空无一人,船都走了。"}
-        )
-    )
-    assert found["body declared"] == [1.0, 0.0]
-
-
-def test_fields_are_kept_apart() -> None:
-    answer = {
-        "@type": "Question",
-        "name": "Who?",
-        "acceptedAnswer": {"@type": "Answer", "text": f"<p>{DECLARED_STORY}</p>"},
-    }
-    faq = {"@type": "FAQPage", "description": "All about the harbour and the boats", "mainEntity": [answer]}
-    found = columns(declared_page(f"<p>{DECLARED_STORY}</p><p>All about the harbour and the boats</p>", faq))
-    assert found["answer declared"] == [1.0, 0.0]
-    assert found["description declared"] == [0.0, 1.0]
 
 
 def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:

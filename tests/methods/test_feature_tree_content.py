@@ -9,11 +9,7 @@ from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.method import (
     FeatureTreeMatching,
-    group_candidates,
-    indicators,
-    main_visual_area,
     most_similar,
-    outermost,
     points,
     scores,
 )
@@ -35,22 +31,6 @@ def judged(target: str, similar: str, **options: object) -> tuple[str, Judgement
 
 
 # --- clusters
-
-
-def test_candidates_below_other_candidates_are_dropped() -> None:
-    #      0 (1 (2) 3) 4
-    assert outermost([1, 2, 4], [5, 4, 3, 4, 5]) == [1, 4]
-
-
-def test_candidates_with_one_parent_are_one_cluster() -> None:
-    assert group_candidates([2, 3, 5], [-1, 0, 1, 1, 0, 4]) == [[2, 3], [5]]
-
-
-def test_a_candidate_joins_those_whose_parent_is_its_grandparent_and_theirs_transitively() -> None:
-    # 0 (1 (2 3 (4 5 (6))) 7 (8 (9)))
-    parents = [-1, 0, 1, 1, 3, 3, 5, 0, 7, 8]
-    assert group_candidates([2, 4, 6], parents) == [[2, 4, 6]]
-    assert group_candidates([2, 6, 9], parents) == [[2], [6], [9]]  # a generation lies between them
 
 
 # --- indicators and points
@@ -86,33 +66,10 @@ def test_each_indicator_alone_decides(of: Measures, expected: list[int]) -> None
     assert scores(CLUSTERS, of, ENDS) == expected
 
 
-def test_areas_score_nothing_where_the_page_was_not_rendered() -> None:
-    assert set(indicators(CLUSTERS, measures(), ENDS)) == {
-        "text length",
-        "content tags",
-        "link rate",
-        "text/code ratio",
-    }
-
-
 def test_the_first_three_get_points_equal_values_share_a_place_and_nothing_gets_nothing() -> None:
     assert points([7, 9, 8, 6], (5, 3, 1)) == [1, 5, 3, 0]
     assert points([9, 9, 8, 7], (-5, -3, -1)) == [-5, -5, -1, 0]
     assert points([0, 2, 0], (5, 3, 1)) == [0, 5, 0]
-
-
-def test_the_main_visual_area_is_the_middle_of_the_page() -> None:
-    assert main_visual_area([None, Box(0, 0, 900, 100), Box(600, 100, 400, 1900)]) == Box(250, 200, 500, 1600)
-
-
-def test_an_indicator_sums_over_all_that_lies_below_a_cluster() -> None:
-    one = page("<div><ul><li>four <a href=x>link</a><li>six666</ul></div>")
-    found = indicators([[1]], build_target(one).measures, one.nodes.ends)
-    assert found["text length"] == [len("four") + len("link") + len("six666")]
-    code = len("<div><ul><li>four<a href=''></a>link</li><li>six666</li></ul></div>") + len("x")
-    link = len("<a href=''></a>link") + len("x")
-    assert found["link rate"] == [pytest.approx(link / code)]
-    assert found["text/code ratio"] == [pytest.approx(14 / code)]
 
 
 # --- from a page to its content

@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from denoise_crawler import kernel
 from denoise_crawler.errors import WeightsError
-from denoise_crawler.kernel.columns import PLACES, Blocks
-from denoise_crawler.kernel.names import words_of
+from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
 from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
-from denoise_crawler.methods.fusion.trees import BoostedTrees
 from denoise_crawler.methods.fusion.weights import (
     Model,
     Weights,
@@ -81,34 +79,6 @@ class TestBlocks:
         assert found.linked.tolist() == [len("thewholestory")]
         assert found.tokens.tolist() == [5]
 
-    def test_chinese_counts_by_character(self) -> None:
-        assert blocks("<p>老城图书馆重新开放。</p>").tokens.tolist() == [10]
-
-    @pytest.mark.parametrize(
-        ("html", "place"),
-        [
-            ("<nav><p>x</p></nav>", "nav"),
-            ("<div style='display: none'><p>x</p></div>", "hidden"),
-            ("<div hidden><p>x</p></div>", "hidden"),
-            ("<div role=main><p>x</p></div>", "body_role"),
-            ("<div role=navigation><p>x</p></div>", "chrome_role"),
-            ("<div itemprop=articleBody><p>x</p></div>", "itemprop"),
-            ("<div id='user-comments'><p>x</p></div>", "comment"),
-            ("<blockquote><p>x</p></blockquote>", "quote"),
-        ],
-    )
-    def test_a_block_knows_what_it_stands_in(self, html: str, place: str) -> None:
-        found = blocks(html)
-        bits = int(found.around.places[found.elements[0]])
-        assert [name for bit, name in enumerate(PLACES) if bits >> bit & 1] == [place]
-
-    def test_numbers_in_class_names_make_no_path_of_their_own(self) -> None:
-        found = blocks(
-            "<div class='post-12'><p>a</p></div><div class='post-7'><p>b</p></div><div class=x><p>c</p></div>"
-        )
-        paths = found.around.paths[found.elements]
-        assert paths[0] == paths[1] != paths[2]
-
     @given(html=html_pages())
     def test_blocks_hold_all_text_once_and_elements_hold_their_blocks(self, html: str) -> None:
         one = page(0, html)
@@ -147,32 +117,6 @@ class TestSiteEvidence:
         assert standing is not None
         assert standing.pages == standing.texts[0] == 3
 
-    def test_a_path_tells_what_stands_on_it_elsewhere(self) -> None:
-        evidence = SiteEvidence(128)
-        for number, name in enumerate(("ten chars.", "9 chars.."), start=1):
-            learn(evidence, number, blocks(f"<ul><li><a href=/>{name}</a><li>Again</ul>"))
-        standing = evidence.standing(0, found := blocks("<ul><li>x</ul>"))
-        assert standing is not None
-        item = found.elements[0]
-        assert standing.path_pages[item] == 2
-        assert standing.path_elements[item] == 4
-        assert standing.path_characters[item] == 9 + 8 + 5 + 5
-        assert standing.path_linked[item] == 9 + 8
-        assert standing.path_repeated[item] == 5 + 5
-        assert standing.path_characters[0] == 27  # the body sums what is below it
-
-    def test_a_style_has_the_mean_score_of_its_tokens_on_the_other_pages(self) -> None:
-        evidence, pages = (
-            SiteEvidence(8),
-            [page(number, "<p class=a>one two three</p><b>x</b>") for number in range(3)],
-        )
-        for one, name, scores in zip(pages, "abc", ([2.0, 0.0], [4.0, 0.0], [-99.0, 0.0]), strict=True):
-            evidence.add(one.key, blocks(f"<p class=a>one two three {name}</p><b>x</b>"), np.array(scores))
-        known = evidence.standing(pages[0].key, blocks_of(pages[0]))
-        assert known is not None
-        assert known.style_tokens.tolist() == [8.0, 2.0]
-        assert known.style_scores.tolist() == [(4.0 - 8.0) / 2, 0.0]  # no block says more than 8
-
     def test_nothing_is_said_without_other_pages(self) -> None:
         evidence, one = SiteEvidence(128), page(1, "<p>x</p>")
         learn(evidence, one.key, blocks_of(one))
@@ -184,30 +128,6 @@ def shipped_weights() -> Weights:
 
 
 class TestTrees:
-    def test_all_rows_at_once_score_as_one_walk_down_each_tree(self) -> None:
-        trees = shipped_weights().first_look.trees[:9]
-        rows = np.random.default_rng(7).normal(0, 9, (50, len(feature_names().first_look))).astype(np.float32)
-
-        def walked(row: NDArray[np.float32]) -> float:
-            total = 0.0
-            for tree in trees:
-                node = 0
-                while node >= 0:
-                    low = row[tree.features[node]] <= np.float32(tree.thresholds[node])
-                    node = (tree.left if low else tree.right)[node]
-                total += tree.leaves[-1 - node]
-            return total
-
-        scores = BoostedTrees(trees).in_kernel.scores(np.ascontiguousarray(rows.T))
-        assert scores.tolist() == pytest.approx(list(map(walked, rows)))
-
-    def test_what_the_features_add_is_the_score_less_what_was_expected(self) -> None:
-        model, one = shipped_model(), page(0, "<h1>Title</h1><p>Some words, and a few more of them.</p>")
-        look = one.once(model.alone)
-        added = model.forests.second.contributions(look.table[1])
-        expected = sum(tree.expected[0] for tree in shipped_weights().second_look.trees)
-        assert added.sum() + expected == pytest.approx(look.scores[1])
-
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
@@ -227,17 +147,6 @@ def most_f1(
 
 
 class TestSelection:
-    def test_the_blocks_that_promise_most_f1_are_taken(self) -> None:
-        chances, tokens = np.array([0.9, 0.1, 0.4, 0.0]), np.array([100.0, 100.0, 10.0, 50.0])
-        # 2 · 90 / (100 + 104) = .882, with the .4 as well 2 · 94 / (110 + 104) = .879
-        assert most_f1(chances, tokens)[0].tolist() == [True, False, False, False]
-        assert most_f1(np.array([0.9, 0.1, 0.6, 0.0]), tokens)[0].tolist() == [
-            True,
-            False,
-            True,
-            False,
-        ]
-
     def test_the_expected_f1_is_that_of_the_blocks_taken_and_the_confidence_what_was_found_there(self) -> None:
         tokens = np.array([100.0, 100.0])
         taken, expected, lowest = most_f1(np.array([0.9, 0.1]), tokens)
@@ -281,23 +190,6 @@ class TestSelection:
         given = found, parts_of(one), every, none, np.ones(len(found))
         assert int(kernel.active.take(*given, repeating=False)[-1].sum()) == times
         assert kernel.active.take(*given)[-1].all()
-
-
-def test_words_of_classes_are_split_at_capitals_and_their_odds_are_summed_within_limits() -> None:
-    assert words_of("postBody main-nav2 x") == ("body", "main", "nav", "post")
-    odds = {"post": 1.0, "nav": -5.0, "footer": -4.0}
-    assert ClassWords(odds).worth(["post", "post nav", "nav footer", "", "else"]).tolist() == [
-        1.0,
-        -4.0,
-        -6.0,
-        0.0,
-        0.0,
-    ]
-
-
-def test_the_title_is_found_by_its_words() -> None:
-    found = blocks("<p>Ferry aground</p><h1>Ferry aground!</h1><p>Something else altogether</p>")
-    assert kernel.active.headline_of("Ferry aground", found).overlap.tolist() == [1.0, 1.0, 0.0]
 
 
 def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
@@ -390,6 +282,30 @@ def test_the_title_stays_though_other_pages_list_it() -> None:
         method.observe(one)
     for one in pages:
         assert not method.judge(one).noise[one.nodes.tags.index("h1")]
+
+
+NOTICE = (
+    "The views given here are the author's own, and the harbour news takes no part in them; readers judge alone."
+)
+
+
+def test_a_notice_of_all_short_articles_goes_but_not_one_below_a_heading_of_the_document() -> None:
+    kept = []
+    for notice in (f"<p>{NOTICE}</p>", f"<h2>Procedure</h2><p>{NOTICE}</p>"):
+        method = MethodChoice("fusion").new()
+        pages = [
+            page(
+                n,
+                f"<title>Ferry {n} aground</title><div class=top><a href=/>Home</a></div><div class=main>"
+                f"<h1>Ferry {n} aground</h1><p>The {n} passengers of {name} came ashore by night, all wet.</p>"
+                f"<p>On {name} they had {n + 3} lamps, none of which burnt longer than an hour.</p>{notice}</div>",
+            )
+            for n, name in enumerate(("Tern", "Gull", "Auk", "Heron", "Skua", "Plover", "Dunlin"))
+        ]
+        for one in pages:
+            method.observe(one)
+        kept.append([NOTICE in clean_text(one, method.judge(one).noise) for one in pages])
+    assert kept == [[False] * 7, [True] * 7]
 
 
 def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:

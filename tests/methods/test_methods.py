@@ -1,20 +1,16 @@
 """What every method promises, and the format of the bytes of what it knows."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler.errors import DenoiseError, MethodError
-from denoise_crawler.methods import METHODS, MethodChoice, apply_guard, stored_bytes
-from denoise_crawler.methods.stored_bytes import VersionedFormat
+from denoise_crawler.methods import METHODS, MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from tests.strategies import html_pages
@@ -185,16 +181,11 @@ def test_unknown_methods_and_options_are_named_in_the_error() -> None:
     ("name", "option", "value", "message"),
     [
         ("layout_table", "min_width", -1, "min_width must be a number of at least 0, not -1"),
-        ("layout_table", "min_width", float("nan"), "min_width must be a number of at least 0, not nan"),
         ("layout_table", "min_width_percent", 101, "min_width_percent must lie between 0 and 100, not 101"),
-        ("layout_table", "min_height_percent", -5, "min_height_percent must lie between 0 and 100, not -5"),
         ("layout_table", "max_aspect", 0.5, "max_aspect must be a number of at least 1, not 0.5"),
         ("layout_table", "min_area_share", 2, "min_area_share must lie between 0 and 1, not 2"),
-        ("layout_table", "min_marks_share", -0.1, "min_marks_share must lie between 0 and 1, not -0.1"),
         ("layout_table", "min_width", "wide", "not supported"),
         ("node_type", "density", 2, "density must lie between 0 and 1, not 2"),
-        ("node_type", "coherence", 2, "coherence must lie between 0 and 1, not 2"),
-        ("node_type", "ignorable_share", 2, "ignorable_share must lie between 0 and 1, not 2"),
         ("node_type", "image_width", -1, "image_width must not be negative"),
         ("feature_tree", "similarity_threshold", 0, "similarity_threshold"),
         ("feature_tree", "closeness", -1, "closeness"),
@@ -212,78 +203,3 @@ def test_unknown_methods_and_options_are_named_in_the_error() -> None:
 def test_a_wrong_option_is_named_with_what_it_may_be(name: str, option: str, value: object, message: str) -> None:
     with pytest.raises(MethodError, match=message):
         MethodChoice(name, {option: value}).new()
-
-
-class WrongError(ValueError):
-    pass
-
-
-NUMBERS = VersionedFormat(b"NUM\x01", "numbers", WrongError)
-
-
-def read(data: bytes) -> list[int]:
-    return NUMBERS.read(data, list[int], lambda found: found)
-
-
-@given(numbers=st.lists(st.integers(-(1 << 63), (1 << 64) - 1)))
-def test_what_is_written_is_read(numbers: list[int]) -> None:
-    assert read(NUMBERS.write(numbers)) == numbers
-
-
-@given(data=st.binary(max_size=40), whole_magic=st.booleans())
-def test_any_bytes_are_read_or_refused_with_the_error_of_the_format(data: bytes, whole_magic: bool) -> None:
-    with pytest.raises(WrongError):
-        read((NUMBERS.magic if whole_magic else b"NUM") + data)
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"", "these bytes are no numbers"),
-        (b"NUM", "these bytes are no numbers"),
-        (b"TXT\x01", "these bytes are no numbers"),
-        (b"NUM\x09", "numbers of version 9; this release reads version 1"),
-        (NUMBERS.write([1, 2, 3])[:-3], "damaged numbers: cut off or too large"),
-        (NUMBERS.write(["one"]), "damaged numbers: Expected `int`, got `str`"),
-    ],
-)
-def test_what_is_wrong_is_said(data: bytes, said: str) -> None:
-    with pytest.raises(WrongError, match=re.escape(said)):
-        read(data)
-
-
-def test_a_record_that_does_not_fit_together_is_damage() -> None:
-    with pytest.raises(WrongError, match="damaged numbers: list index out of range"):
-        NUMBERS.read(NUMBERS.write([1]), list[int], lambda found: found[1])
-
-
-VALUES = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-(1 << 63), (1 << 64) - 1),
-        st.floats(),
-        st.text(),
-        st.binary(max_size=300),
-    ),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
-
-
-def count(value: Any) -> int:
-    if isinstance(value, list):
-        return 1 + sum(map(count, value))
-    return 1 + sum(1 + count(inner) for inner in value.values()) if isinstance(value, dict) else 1
-
-
-@given(value=VALUES, length=st.sampled_from((0, 40, 300, 70_000)))
-def test_values_are_counted_without_being_made(value: Any, length: int) -> None:
-    whole = [value, "x" * length, b"x" * length, [1] * length, msgspec.msgpack.Ext(1, b"x" * length)]
-    own = sum(count(one) for one in whole[:4]) + 2
-    data = msgspec.msgpack.encode(whole)
-    with patch.object(stored_bytes, "_MAX_VALUES", own):
-        stored_bytes.decode_msgpack(data)
-    with patch.object(stored_bytes, "_MAX_VALUES", own - 1):
-        if len(data) >= own:
-            with pytest.raises(ValueError, match="more than"):
-                stored_bytes.decode_msgpack(data)

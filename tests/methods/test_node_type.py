@@ -102,24 +102,6 @@ def test_a_tie_of_the_shares_is_text_but_nothing_is_pruned_from_it() -> None:
     assert kept(html + "<hr><a href=/>k</a>", density=0.8) == "aaaa\nbbbb"  # … but not when it holds all links
 
 
-def test_coherence_is_the_share_of_leaves_of_the_nodes_own_type() -> None:
-    one = page("<div id=x>aaaa<br><p id=y>bbbb</p><a href=/>kk</a></div>" + ELSEWHERE)
-    annotation = annotate(one)
-    assert annotation.types[at(one)] is NodeType.TEXT
-    assert annotation.coherence[at(one)] == 2 / 4  # loose text, br, p, a
-    assert annotation.coherence[at(one, "y")] == 1
-    assert annotation.leaves[at(one, "y")]
-    assert not annotation.leaves[at(one, "y") + 1]  # its text is part of it
-
-
-def test_density_is_the_share_of_the_text_outside_links() -> None:
-    one = page("<div id=x><p>aaaa</p><a id=y href=/>kkkkkkkk</a><img id=z></div><p>bbbbbbbbbbbb</p>")
-    density = annotate(one).density
-    assert density[at(one)] == 4 / 16
-    assert density[at(one, "y")] == density[at(one, "z")] == 0
-    assert density[0] == 1
-
-
 STORY = f"<div><p>{'s' * 40}</p><p>{'s' * 40}</p></div>"
 FOOT = "<div><p>foot</p><a href=/>k</a></div>"
 

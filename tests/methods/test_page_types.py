@@ -10,8 +10,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.kinds import KindWords, kind_words_of
-from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
+from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
@@ -110,43 +109,3 @@ def test_words_come_from_names_the_address_what_is_declared_and_linked_data() ->
     found = words(html, "https://a.example/forum/viewtopic.php?thread=1")
     assert {"post", "body", "/forum", "/viewtopic", "/thread", "@DiscussionForumPosting", "@Person"} <= found
     assert {"og:type=product", "og:type=item", "generator=phpbb"} <= found
-
-
-def test_the_strongest_words_of_each_kind_are_summed_and_words_not_known_say_nothing() -> None:
-    odds = {"thread": [-1.0, 3.0, 0, 0, 0, 0, 0], "post": [0.5, 1.0, 0, 0, 0, 0, 0]}
-    says = dict(zip(KINDS, KindWords(odds).says(["thread", "post", "other"]), strict=True))
-    assert says["forum"] == pytest.approx(0.4)
-    assert says["article"] == pytest.approx(-0.05)
-    assert not KindWords(odds).says(["other"]).any()
-    assert not KindWords({}).says(["other"]).any()
-
-
-def places_page(number: int, lines: list[tuple[str, str]]) -> Page:
-    html = "".join(f"<{tag}>{line}</{tag}>" for tag, line in lines)
-    return Page.parse(f"https://a.example/{number}", f"<p>Page {'x' * (number + 1)} differs</p>{html}")
-
-
-def test_what_stands_at_a_place_is_counted_over_all_pages_but_the_own() -> None:
-    evidence = SiteEvidence(8)
-    pages = [places_page(number, [("h2", "Follow us"), ("em", "ABCDE"[number])]) for number in range(5)]
-    for one in pages:
-        evidence.add(one.key, one.once(blocks_of), one.once(blocks_of).tokens)
-    standing = evidence.standing(pages[0].key, pages[0].once(blocks_of))
-    assert standing is not None
-    _, repeated, new = range(3)
-    assert (standing.shapes[repeated], standing.shapes[new]) == (4, 0)  # of the four other pages
-    assert (standing.shapes_held[repeated], standing.shapes_held[new]) == (4, 4)
-    assert (standing.shapes_repeated[repeated], standing.shapes_repeated[new]) == (4, 0)
-    assert (standing.sameness[repeated], standing.sameness[new]) == (pytest.approx(1.0), 0.0)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Updated on 3 May", "Updated on 17 May"),
-        ("Read more: <a href=/a>Nets are mended</a>", "Read more: <a href=/b>A ship came in</a>"),
-    ],
-)
-def test_texts_of_one_shape_differ_by_numbers_or_by_the_link_at_their_end(one: str, other: str) -> None:
-    shapes = [places_page(1, [("p", line)]).once(blocks_of).shapes[1] for line in (one, other, "Something else")]
-    assert shapes[0] == shapes[1] != shapes[2]

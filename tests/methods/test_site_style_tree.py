@@ -12,7 +12,7 @@ from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
 from tests.memory import bytes_held
-from tests.methods.style_tree_definition import Definition, combine_importance, entropy, labels_of, node_importance
+from tests.methods.style_tree_definition import Definition, entropy, labels_of, node_importance
 from tests.strategies import html_pages
 
 
@@ -79,12 +79,6 @@ def test_on_one_page_an_inner_node_has_the_node_importance_that_the_rule_says() 
     assert [round(s.importance, 5) for s in other] == [1.0, 1.0, 1.0, 1.0]
 
 
-def test_gamma_weighs_the_node_itself_against_what_is_below() -> None:
-    bodies = ("<p>a</p>", "<p>b</p>")
-    assert tree_of(*bodies).root.importance == pytest.approx(0.9 * 0.9)
-    assert tree_of(*bodies, gamma=0.5).root.importance == pytest.approx(0.25)
-
-
 def test_leaves_without_features_have_importance_0_and_links_and_images_have_their_addresses() -> None:
     tree = tree_of("<br><img src=a><a href=x>t</a>", "<br><img src=b><a href=x>t</a>")
     assert find(tree, "br").importance == 0.0
@@ -110,37 +104,11 @@ def test_links_that_only_begin_like_their_own_page_are_left_alone() -> None:
         assert find(tree, *label, "a", "#text").importance == pytest.approx(0.0)
 
 
-def test_text_below_an_element_with_children_counts_only_with_the_data_node() -> None:
-    assert combine_importance(0.5, 0.5) == 0.5
-    assert combine_importance(0.0, 0.0) == 0.0
-    assert combine_importance(0.2, 0.6) == pytest.approx(0.25 * 0.2 + 0.75 * 0.6)
-    bodies = ("<div>one<p>x</p></div>", "<div>two<p>x</p></div>")
-    former = 0.9 * (1.0 + 0.0) / 2
-    assert find(tree_of(*bodies), "div").importance == pytest.approx(former)
-    assert find(tree_of(*bodies, data_node=True), "div").importance == pytest.approx(
-        combine_importance(former, 1.0)
-    )
-
-
-def test_runs_of_equal_siblings_are_one_style_when_collapsed() -> None:
-    bodies = ("<ul><li>a<li>b</ul>", "<ul><li>a<li>b<li>c</ul>", "<ul><li>a</ul>")
-    assert len(find(tree_of(*bodies), "ul").styles) == 3
-    ul = find(tree_of(*bodies, collapse=True), "ul")
-    assert [style.pages for style in ul.styles.values()] == [3]
-    assert find(tree_of(*bodies, collapse=True), "ul", "li").pages == 3
-
-
 def test_numbers_and_hashes_in_class_and_id_make_no_label_of_their_own() -> None:
     found = page(
         0, "<div class='post-123 x' id='b3f9a0c1'></div><div class='h2o grid'></div><td width='50%'></td>"
     )
     assert labels_of(found)[1:3] == ["div|class=post- x", "div|class=ho grid"]
-
-
-def test_a_word_that_comes_back_on_later_pages_pulls_its_leaf_down() -> None:
-    few = tree_of("<p>fresh words</p>", "<p>other things</p>")
-    many = tree_of("<p>fresh words</p>", "<p>other things</p>", "<p>fresh words</p>", "<p>fresh words</p>")
-    assert find(many, "p", "#text").importance < (find(few, "p", "#text").importance)
 
 
 # --- learning, merging, forgetting, writing and reading

@@ -36,13 +36,6 @@ def units(html: str) -> list[Unit]:
     return units_of(Page.parse("https://example.com/", html))
 
 
-def joint(page: Page, own: list[float]) -> list[float]:
-    parts = parts_of(page)
-    found = kernel.active.joint_chances(np.array(own), blocks_of(page).tokens, parts.units, parts.silent)
-    chances: list[float] = found.tolist()
-    return chances
-
-
 ROWS = [
     ("Crane", "Lifts", "Built"),
     ("A", "7 t", "—"),
@@ -139,22 +132,6 @@ class TestUnits:
     def test_what_is_no_unit_is_judged_block_by_block(self, html: str) -> None:
         assert units(html) == []
 
-    def test_the_text_around_a_formula_in_its_paragraph_is_part_of_it_and_its_signs_say_nothing(self) -> None:
-        page = Page.parse("", "<p>x</p><p>So <math><mi>a</mi><mi>b</mi></math> it is</p><p>y</p>")
-        (unit,) = units_of(page)
-        assert (unit.first, unit.last, unit.silent) == (1, 5, frozenset({2, 3}))
-        found = [joint(page, [0.9, 0.6, sign, sign, 0.6, 0.9]) for sign in (0.1, 0.8)]
-        assert found[0][1:5] == found[1][1:5] == 4 * [found[0][1]]
-        assert found[0][1] > 0.6
-
-    def test_the_signs_of_formulas_in_a_table_and_beside_it_say_nothing(self) -> None:
-        formula = "<p><math><mi>a</mi><mi>b</mi></math></p>"
-        page = Page.parse("", f"<p>x</p>{formula}<table><tr><td>c<td>{formula}<tr><td>d<td>e</table>")
-        unit = units_of(page)[-1]
-        assert (unit.kind, unit.first, sorted(unit.silent)) == (TABLE, 3, [4, 5])
-        found = [joint(page, [0.9, *2 * [sign], 0.6, *2 * [sign], 0.6, 0.6]) for sign in (0.1, 0.8)]
-        assert found[0][3] == found[1][3]
-
     def test_a_unit_that_comes_twice_is_taken_once(self) -> None:
         page = article(2 * DATA.replace("Crane", "The crane that stands on the quay of the north"))
         assert sum("The crane that stands" in line for line in kept(page, Fusion().judge(page))) == 1
@@ -236,17 +213,6 @@ class TestSections:
 
     def test_a_heading_goes_where_all_of_its_section_goes(self) -> None:
         assert self.kept("<h2>H</h2><p>a<h3>I</h3><p>b<h2>J</h2><p>c", "x.x.xx", [0.6] * 6) == "....xx"
-
-    def test_a_heading_above_headings_is_kept_with_the_first_of_them(self) -> None:
-        assert self.kept("<h2>H</h2><h3>I</h3><p>b", "..x", [0.3, 0.3, 0.9]) == "xxx"
-
-    def test_a_heading_without_a_section_is_judged_alone(self) -> None:
-        assert self.kept("<h2>H</h2><h2>I</h2><p>b", "x.x", [0.6, 0.3, 0.9]) == "xxx"
-        assert self.kept("<h2>H</h2><h2>I</h2><p>b", "..x", [0.6, 0.3, 0.9]) == ".xx"
-
-    def test_what_is_surely_content_stays_and_so_does_what_is_fixed(self) -> None:
-        assert self.kept("<h1>H</h1><p>a", "x.", [0.8, 0.1]) == "x."
-        assert self.kept("<h1>H</h1><p>a", "x.", [0.6, 0.1], fixed="x.") == "x."
 
     def test_headings_that_are_links_to_other_pages_are_entries_of_a_list(self) -> None:
         entries = "".join(f"<h3><a href=/{number}>Story {number}</a></h3><p>a</p>" for number in range(3))

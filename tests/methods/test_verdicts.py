@@ -73,18 +73,6 @@ def test_a_text_that_was_taken_already_says_so() -> None:
     assert again[1] == (False, "the same text was taken already, further up on the page")
 
 
-def test_an_element_has_the_reason_of_its_longest_block_that_was_judged_so() -> None:
-    one = page(0, STORIES[0])
-    judgement = judged([one])
-    nodes = one.nodes
-    for index, tag in enumerate(nodes.tags):
-        below = [node for node in range(index, nodes.ends[index]) if nodes.tags[node] is TEXT]
-        alike = [node for node in below if judgement.noise[node] == judgement.noise[index]]
-        if tag is not TEXT and below:
-            longest = max(alike, key=lambda node: len("".join(nodes.texts[node].split())))
-            assert judgement.reason(index) == judgement.reason(longest)
-
-
 @given(pages=st.lists(html_pages(), min_size=1, max_size=3))
 def test_every_block_of_any_page_has_a_reason_of_three_parts_at_most(pages: list[str]) -> None:
     parsed = [Page.parse(f"https://example.com/{number}", html) for number, html in enumerate(pages)]

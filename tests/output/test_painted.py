@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from PIL import Image
 from resiliparse.parse.html import HTMLTree, NodeType
 
 from denoise_crawler.denoiser import Denoiser
@@ -19,7 +18,6 @@ from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
 from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import TEXT, Page
-from examples.demo_site.replies import article_path, articles, respond
 from tests import chromium
 from tests.attacks import attack
 from tests.chromium import DESKTOP, PHONE, opened, running
@@ -234,23 +232,15 @@ def test_every_text_lies_in_exactly_one_part_and_the_page_is_untouched(html: str
     "html",
     [
         "<table><tr><td>cell<div>block</div><tr><td>noise</table>",
-        "<table>loose<tr><td>cell</table><p>noise",
         "<table><form><tr><td>cell<td>other</form></table><p>noise",
-        "<table><tr><form><td>cell</form><td>other</table><p>noise",
         "<tr><td>cell<td>noise",
         "<p>one<section>two</section>three<p>noise",
-        "<p><span>one<article>two</article></span><p>noise",
         "<a href=1><div>one<a href=2>two</a> three</div></a><p>noise",
-        "<form><div>one<form>two</form>three</div>four</form><p>noise",
-        "<ul><li>one<div>two<li>three</ul><p>noise",
         "<noscript><p>one<p>noise</noscript>",
         "<title><p>one<p>noise" + "<br>" * 400,
-        "<svg><p>one<p>two</svg><p>noise",
         "<button><p>one</p>two<p>noise",
-        "<textarea><p>one</p>two<p>noise",
         "<xmp>one<b>two</b></xmp><p>noise",
         "<html><body>one</body></html><html><body>two</body></html><p>noise",
-        "<p>one<wbr>two<p>noise",
         "<div>one<image src=x>two</div><p>noise",
     ],
 )
@@ -285,12 +275,6 @@ def test_any_page_can_be_painted(html: str | bytes) -> None:
     assert "deep" not in str(html) or "deep" in written
 
 
-def test_a_large_page_can_be_painted() -> None:
-    one = page("<div><p>one <b>two</b><p>noise</div>" * 5_000)
-    html = painted_html(one, judged(one, "noise"))
-    assert html.count('data-denoise="noise"') == 5_000
-
-
 # --- in a real browser
 
 
@@ -298,17 +282,6 @@ def browser() -> str:
     if (found := chromium.program()) is None:
         pytest.skip("no Chromium or Chrome is installed")
     return found
-
-
-def demo_page() -> tuple[Page, Judgement]:
-    pages = [
-        Page.parse(BASE + article_path(article), respond(article_path(article), BASE).body)
-        for article in articles()[:12]
-    ]
-    denoiser = Denoiser("style_tree")
-    for one in pages:
-        denoiser.learn(one)
-    return pages[0], denoiser.judge(pages[0])
 
 
 def run_browser(file: Path, *options: str) -> str:
@@ -322,26 +295,6 @@ def run_browser(file: Path, *options: str) -> str:
         check=True,
     )
     return run.stdout.decode()
-
-
-def pixels(picture: Path) -> Counter[tuple[int, ...]]:
-    """Count the colours of a picture."""
-    with Image.open(picture) as image:
-        return Counter({colour: count for count, colour in image.convert("RGB").getcolors(1 << 24) or ()})
-
-
-def test_a_browser_shows_content_on_white_and_noise_faded_with_quiet_frames(tmp_path: Path) -> None:
-    one, judgement = demo_page()
-    file, picture = tmp_path / "painted.html", tmp_path / "painted.png"
-    file.write_text(painted_html(one, judgement, method="style_tree"), "utf-8")
-    run_browser(file, "--window-size=800,1800", "--force-device-scale-factor=0.5", f"--screenshot={picture}")
-    colours = pixels(picture)
-    white, pale, blue, line = (colours[colour] for colour in COLOURS)
-    assert min(white, pale) > 10_000
-    assert min(blue, line) > 300
-
-
-COLOURS = [(0xFF, 0xFF, 0xFF), (0xF4, 0xF4, 0xF4), (0x6F, 0x96, 0xD8), (0xDF, 0xE1, 0xE4)]
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

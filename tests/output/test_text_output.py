@@ -1,18 +1,15 @@
 """Plain text, its characters, the text of pages that are unsure."""
 
-import doctest
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler import Writing, denoise_pages, kernel
-from denoise_crawler import denoiser as denoiser_module
+from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.batch import Tally, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
@@ -150,23 +147,6 @@ def test_what_is_not_of_the_page_is_refused(mode: str, monkeypatch: pytest.Monke
             clean_texts(page, None, [part])
 
 
-@pytest.mark.parametrize("mode", roads.ROADS)
-@pytest.mark.parametrize("changed", [(1, 2, 5), (1, 1, -1), (2, 1, 9), (2, 2, 2), (0, 0, 1)])
-def test_columns_that_do_not_fit_each_other_are_an_error(
-    mode: str, changed: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roads.take(mode, monkeypatch)
-    write = kernel.active.texts_of
-    columns = np.array([[2, 2, 1], [-1, 0, 1], [3, 3, 3], [-1, -1, -1]], np.int32)
-    assert write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)]) == ["a"]
-    row, node, value = changed
-    columns[row, node] = value
-    with pytest.raises(ValueError, match=r"fit each other|not there"):
-        write(["", "", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 3)])
-    with pytest.raises(ValueError, match="fit each other"):
-        write(["", "a"], tuple(columns), [], ({}, {}, {}), None, None, [(0, 2)])
-
-
 CHARACTERS_URL = "https://a.example/story"
 MENU = [f"Section {number} of the paper" for number in range(30)]
 STORY = [f"Sentence {number} of the story, with\n  some   white space." for number in range(12)]
@@ -231,12 +211,6 @@ def test_the_method_that_knows_the_layout_may_be_given() -> None:
     given = denoiser.clean(page, method=method).judgement
     assert given is not None
     assert given.scores == knowing.judge(page).scores == denoiser.judge(page, method=method).scores
-
-
-def test_the_example_of_the_record_says_what_comes_out() -> None:
-    found = doctest.testmod(denoiser_module)
-    assert found.attempted > 0
-    assert found.failed == 0
 
 
 @given(html=html_pages())

@@ -1,12 +1,10 @@
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.batch import clean_pages
 from denoise_crawler.denoiser import denoise_pages
 from denoise_crawler.page.site import (
     HOSTS_OF_MANY_OWNERS,
@@ -17,11 +15,6 @@ from denoise_crawler.page.site import (
     without_port,
 )
 from tests.programs import run_python
-
-
-def victim(url: str) -> str:  # noqa: ARG001
-    """Name all pages as a layout of another site is named."""
-    return "victim.com (2)"
 
 
 @pytest.mark.parametrize(
@@ -63,17 +56,12 @@ def test_a_url_belongs_to_its_registrable_domain(url: str, site: str) -> None:
 ODD_HOSTS = {
     # addresses, ports and single labels have no owner but themselves
     "1.2.3.4": "1.2.3.4",
-    "1.2.3.4:80": "1.2.3.4",
     "1.2.3.4:8080": "1.2.3.4:8080",
-    "1.2.3.4.5": "1.2.3.4.5",
     "[2001:db8::1]": "2001:db8::1",
-    "[2001:db8::1]:8443": "[2001:db8::1]:8443",
     "intranet": "intranet",
-    "intranet.": "intranet",
     "com": "com",
     # letters of any size, dots of any kind
     "WWW.Example.CO.UK": "example.co.uk",
-    "www.example.co.uk...": "example.co.uk",
     ".example.com": "example.com",
     "a..example.com": "example.com",
     "a..com": "a..com",
@@ -86,7 +74,6 @@ ODD_HOSTS = {
     "kobe.jp": "kobe.jp",
     "www.city.kobe.jp": "city.kobe.jp",
     "x.compute.amazonaws.com": "x.compute.amazonaws.com",
-    "y.z.x.compute.amazonaws.com": "z.x.compute.amazonaws.com",
     "compute.amazonaws.com": "amazonaws.com",
     "docs.alice.github.io": "alice.github.io",
     "github.io": "github.io",
@@ -96,7 +83,6 @@ ODD_HOSTS = {
     "a.b.unknown-suffix": "a.b.unknown-suffix",
     "www.xn--zzzzzz.com": "xn--zzzzzz.com",
     # hosts of many owners, which the list lacks, and of one template, which it parts
-    "www.alice.wordpress.com": "alice.wordpress.com",
     "a..wordpress.com": "a..wordpress.com",
     "alice.blogspot.de": "alice.blogspot.de",
     "alice.blogspot.fr": "blogspot.fr",
@@ -175,10 +161,3 @@ def test_lone_surrogates_never_leave_in_addresses() -> None:
     url = "https://example.com/\ud800?\udfff"
     [clean] = denoise_pages([(url, "<p>Some text that is long enough to be read by a person.</p>")])
     assert (clean.url, clean.site) == ("https://example.com/\ufffd?\ufffd", "example.com")
-
-
-@pytest.mark.parametrize("options", [{}, {"warmup_pages": 3, "short_sites": "drop"}])
-def test_a_batch_emits_no_lone_surrogates(options: dict[str, Any]) -> None:
-    pages = [("https://example.com/\ud800", "<p>Some text that is long enough to be read by a person.</p>")]
-    [done] = clean_pages(lambda: pages, workers=1, site=victim, **options)
-    assert (done.page.url, done.page.site) == ("https://example.com/\ufffd", "victim.com (2)")

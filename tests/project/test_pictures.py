@@ -209,33 +209,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_search_finds_a_word_from_disk_on_a_phone(site: Path, browser: Any) -> None:
-    with opened(browser, (site / "index.html").as_uri(), PHONE) as page:
-        page.locator("label[for=__search]").first.click()
-        assert "frameset" in results(page, "frameset")
-
-
-@pytest.mark.parametrize("word", ["pagination", "boilerplate", "正文", "去噪", "风格树"])
-def test_the_search_finds_what_the_papers_call_things(site: Path, browser: Any, word: str) -> None:
-    with opened(browser, (site / "index.html").as_uri()) as page:
-        assert word.lower() in results(page, word)
-
-
-def results(page: Any, word: str) -> str:
-    page.locator("input.md-search__input").click()
-    page.keyboard.type(word)
-    page.keyboard.press("End")  # Chinese is inserted without a key, for which the theme waits
-    page.locator(".md-search-result__item a").first.wait_for(timeout=20_000)
-    photograph(page, f"docs-search-{word}")
-    return str(page.locator(".md-search-result__list").inner_text()).lower()
-
-
-def test_the_site_is_dark_for_those_who_want_it(site: Path, browser: Any) -> None:
-    for scheme, colours in (("dark", "slate"), ("light", "default")):
-        with opened(browser, (site / "index.html").as_uri(), DESKTOP, scheme) as page:
-            assert page.get_attribute("body", "data-md-color-scheme") == colours
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_accessible_and_fits_a_desktop_and_a_phone(site: Path, browser: Any, name: str) -> None:
     for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):

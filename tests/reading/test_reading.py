@@ -211,19 +211,6 @@ def test_a_warc_file_reads_back(tmp_path: Path, compressed: bool) -> None:
     assert reading.skipped == {"HTTP status 410": 1, "not HTML": 1, "request record": 7}
 
 
-def test_a_damaged_member_of_a_warc_file_costs_no_other_record(tmp_path: Path) -> None:
-    members = warc(*RESPONSES)
-    broken = bytearray(members[3])
-    broken[len(broken) // 2 :] = b"\xff" * (len(broken) - len(broken) // 2)
-    members[3] = bytes(broken)
-    members[9] = members[9][:-20]
-    pages, reading = read(write(tmp_path / "a.warc.gz", *members))
-    assert {url: pages[url] for url in pages if not url.endswith("chunked")} == {
-        url: text for url, text in TEXTS.items() if not url.endswith("chunked")
-    }
-    assert reading.damage["damaged compression"] == 2
-
-
 def test_a_warc_record_with_a_wrong_length_costs_no_other_record(tmp_path: Path) -> None:
     members = warc(*RESPONSES, compressed=False)
     for number, change in ((3, b"Content-Length: 99"), (5, b"Content-Length: 9999")):

@@ -22,7 +22,7 @@ from denoise_crawler.page import Page
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from denoise_crawler.report.explorer import TreeData
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings
-from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view, policy
+from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view
 from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteState, Store, is_store
 from denoise_crawler.store.store import ParkedPage
@@ -341,14 +341,6 @@ def test_data_in_a_page_comes_back_as_it_was_and_can_end_no_script(value: object
     written = str(json_data(value))
     assert not set("<>&\u2028\u2029").intersection(written)
     assert json.loads(written) == value
-
-
-def test_the_policy_lets_one_script_run_and_fetches_nothing_unless_asked() -> None:
-    assert "default-src 'none'" in policy("x")
-    assert "http" not in policy("x")
-    assert "script-src 'none'" in policy("")
-    assert "img-src data: http: https:" in policy("x", remote=True)
-    assert "connect-src 'none'" in policy("x", remote=True)
 
 
 @settings(max_examples=15)

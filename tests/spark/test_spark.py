@@ -29,7 +29,6 @@ from denoise_crawler.methods import MethodChoice
 from denoise_crawler.spark import Limits, clean, read_archive
 from denoise_crawler.spark.__main__ import main
 from tests import odd_method
-from tests.fuzz.hostile import names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -121,24 +120,6 @@ def test_the_result_does_not_depend_on_where_pages_stand_or_how_often(spark: Spa
     other = clean(frame(spark, [*changed, *reversed(PAGES)], 3), CHOICE).collect()
     assert sorted(map(tuple, one)) == sorted(map(tuple, other))
     assert len(one) == len(PAGES) + len(changed)
-
-
-HEAVY = (
-    "https://www.site-1.com/heavy",
-    "".join(f"<p class='{name * 12}' id={name * 9}>{name} and more" for name in names(39_000)),
-)
-
-
-def test_a_page_that_takes_too_long_is_named_and_the_others_go_on(spark: SparkSession) -> None:
-    pages = frame(spark, [*PAGES, HEAVY], 2)
-    short = Limits(seconds=0.25)
-    cleaned = clean(pages, limits=short).collect()
-    assert [(row.url, row.text, row.error) for row in cleaned if row.error] == [
-        (HEAVY[0], "", "took more than 0.25 s of CPU time")
-    ]
-    assert {row.url: row.text for row in cleaned if not row.error} == {
-        page.url: page.text for page in denoise_pages(PAGES)
-    }
 
 
 def python_processes(of: int, holding: str) -> list[int]:

@@ -1,10 +1,7 @@
 """A small server and a real crawl, for the spiders' tests; what both spiders refuse; both on the demo site."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +13,7 @@ import pytest
 
 from tests import loopback
 from tests.loopback import HTML, Answer
+from tests.scrapy_process import ScrapyProcess
 
 # Stands in for the project's own middleware: shows what a page that came inside JSON was said to be.
 _PROJECT = """
@@ -115,20 +113,18 @@ class Crawl:
 
 
 def crawl(folder: Path, spider: str, *settings: str, **arguments: object) -> Crawl:
-    """Run ``scrapy crawl`` in a fresh process; ``settings`` are NAME=value."""
+    """Run ``scrapy crawl`` in a process of its own; ``settings`` are NAME=value."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = tried_settings\n")
     (folder / "tried_settings.py").write_text(_PROJECT)
-    command = [sys.executable, "-m", "scrapy", "crawl", spider, "-O", "items.jsonl"]
-    for name, value in arguments.items():
-        command += ["-a", f"{name}={value}"]
-    for setting in settings:
-        command += ["-s", setting]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY")}
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False, env=environment)
-    out = folder / "items.jsonl"
+    given = [word for name, value in arguments.items() for word in ("-a", f"{name}={value}")]
+    given += [word for setting in settings for word in ("-s", setting)]
+    log, out = folder / "crawl.log", folder / "items.jsonl"
+    log.write_bytes(b"")
+    done = ScrapyProcess(folder, "crawl", spider, "-O", out.name, *given, out=log, passing=True)
+    status = done.wait(60)
     lines = out.read_text().splitlines() if out.exists() else []
-    return Crawl([json.loads(line) for line in lines], done.stderr.decode(), done.returncode)
+    return Crawl([json.loads(line) for line in lines], log.read_text(), status)
 
 
 def repeated(values: list[str]) -> list[str]:

@@ -436,39 +436,6 @@ def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> 
         assert not store.release(row.id)
 
 
-def test_the_page_and_the_response_of_many_items_are_written_once(path: Path) -> None:
-    html = "".join(f"<p>{os.urandom(20).hex()}</p>" for _ in range(2_000))
-    with opened(path) as store:
-        park(store, "one", "two")
-        size = path.stat().st_size
-        response = ParkedResponse(html.encode())
-        pages = [
-            ParkedPage("a.example", f"https://a.example/{number}", html, b"", response) for number in range(2)
-        ]
-        for number in range(200):
-            store.park(pages[number % 2], b"item %d" % number)
-        rows = list(waiting(store))[2:]
-        assert [row.item for row in rows] == [b"item %d" % number for number in range(200)]
-        assert len({row.page for row in rows}) == 2
-        assert {store.page(row.page).url for row in rows} == {page.url for page in pages}
-    with closing(sqlite3.connect(path)) as db:
-        counts = db.execute("SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM response)").fetchone()
-    assert counts == (4, 1)
-    assert path.stat().st_size - size < 3 * len(html)
-
-
-def test_the_file_shrinks_when_a_run_ends_that_released_everything(path: Path) -> None:
-    with opened(path) as store:
-        store.save_knowledge("a.example", KEY, b"known", union)
-        page = ParkedPage("a.example", "https://a.example/", os.urandom(300_000).hex(), b"")
-        for number in range(20):
-            store.park(page, b"%d" % number)
-        release_all(store)
-    assert path.stat().st_size < 100_000
-    with opened(path) as store:
-        assert store.knowledge("a.example", KEY) == [b"known"]
-
-
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,23 +451,6 @@ def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(
 def test_a_file_in_the_place_of_a_folder_is_refused(path: Path) -> None:
     path.write_text("")
     refused(path / "denoise.sqlite")
-
-
-@pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs the rights of POSIX")
-def test_a_folder_that_cannot_be_written_is_refused() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o555)
-        me = os.geteuid()
-        if me == 0:  # whom no rights stop
-            os.seteuid(65534)
-        try:
-            refused(folder / "denoise.sqlite")
-            refused(folder / "new" / "denoise.sqlite")
-        finally:
-            os.seteuid(me)
-        assert list(folder.iterdir()) == []
-        folder.chmod(0o755)
 
 
 def test_a_run_that_cannot_show_that_it_is_alive_is_refused(path: Path) -> None:

@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 MAX_PAGES = 128
 _NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
 _WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
+_EVERYWHERE, _LEAST_PROSE, _MOST_LINKED = (
+    -3.0,
+    60,
+    0.3,
+)  # added to log odds; characters, the share of them in links
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -121,6 +126,8 @@ class Fusion(Method):
         because = {} if fields is None else {FIELD: fields}
         parts = page.once(parts_of)
         scores = look.scores if look.evidence.standing is None else _no_lower(look, alone, parts)
+        if page_type.name == "article":
+            scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
         if page_type.name == "product":
             related = related_products(look.evidence)
             because[VALUE] = product_values(look.evidence, page.once(linked_data_of).values)
@@ -142,17 +149,34 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     """Return the scores of a ``look`` that knows the site, some of them no lower than those of the page ``alone``.
 
     Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
-    others have them says nothing against them. A heading is kept with its section, not for itself.
+    others have them says nothing against them. A heading that the page alone takes is kept with its section, not
+    for itself.
     """
     scores, best = look.scores.copy(), look.evidence.headline.best
     for kind, first, last in parts.units.tolist():
         if UNITS[kind] in (TABLE, DEFINITIONS):
             scores[first:last] = np.maximum(scores[first:last], alone.scores[first:last])
     for first, last, _ in parts.headings.tolist():
-        if not first <= best < last:
-            least = np.minimum(alone.scores[first:last], _WITH_SECTION)
-            scores[first:last] = np.maximum(scores[first:last], least)
+        if not first <= best < last and alone.scores[first:last].min() > 0.0:
+            scores[first:last] = np.maximum(scores[first:last], _WITH_SECTION)
     return scores
+
+
+def _prose_everywhere(look: Look, parts: Parts) -> Flags:
+    """Return which long texts stand on four of five pages of the site: disclaimers, appeals, what a blog is about.
+
+    Short articles make them most of the text, and worth their doubt. What tables, boxes and sections of documents
+    share is their form.
+    """
+    evidence = look.evidence
+    characters, linked = evidence.blocks.characters, evidence.blocks.linked
+    prose: Flags = evidence.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters)
+    for _, first, last in parts.units.tolist():
+        prose[first:last] = False
+    for first, last, end in parts.headings.tolist():
+        is_title = first <= evidence.headline.best < last
+        prose[first : last if is_title else end] = False
+    return prose
 
 
 def decide(

@@ -1,9 +1,0 @@
-import attrs
-
-
-@attrs.define
-class Book:
-    url: str
-    title: str
-    price: str
-    text: str = ""
