@@ -1,7 +1,12 @@
-"""Methods that fail on the pages whose address says so. Importing this module, also in a worker, adds them."""
+"""Methods that fail on the pages whose address says so. A worker that imports this module has them.
 
+In the process of the tests only the fixture ``odd_site`` adds them, or tests of each method were of them, too.
+"""
+
+import multiprocessing
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import ClassVar
@@ -77,6 +82,5 @@ class OddLearner(SiteStyleTree):
         return super().judge(page)
 
 
-METHODS[OddRatio.name] = OddRatio
-METHODS[OddLearner.name] = OddLearner
-METHODS[OddTree.name] = OddTree
+if multiprocessing.parent_process() is not None or "pytest" not in sys.modules:
+    METHODS.update({method.name: method for method in (OddRatio, OddLearner, OddTree)})

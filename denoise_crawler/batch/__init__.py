@@ -207,7 +207,7 @@ class _Batch:
         list(run_in_order(saving, self._workers))
 
     def judge_all(self, pages: Pages) -> Iterator[BatchResult]:
-        """Judge the pages, where possible in the process that has them parsed, and yield the results in order."""
+        """Judge the pages, where possible in the process that learned them, and yield the results in order."""
         tasks = (self._judging(url, html) for url, html in pages)
         for result in run_in_order(tasks, self._workers):
             self._tally.add(result)

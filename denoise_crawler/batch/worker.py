@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import Cleaned, Cleaning, Denoiser
+from denoise_crawler.denoiser import Cleaned, Cleaning
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
-from denoise_crawler.output.writing import RENDERINGS, columns_for
+from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
 from denoise_crawler.page.page_cache import ParsedPages
 from denoise_crawler.page.text import without_lone_surrogates
@@ -119,23 +119,23 @@ class BatchWorker:
         self._cleaning, self._render = cleaning, render
         self._denoiser = cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
-        self._kept: ParsedPages[tuple[str, str]] = ParsedPages()
+        self._parsed = ParsedPages()
 
     def learn(self, site: str, url: str, html: str | bytes) -> Learned:
         """Learn a page, and keep it in memory while there is room.
 
-        A page that teaches nothing is not parsed, unless the site may need it to be warm.
+        One that teaches nothing is not parsed, unless the site may need it to be warm.
         """
         url = without_lone_surrogates(url)
         try:
             page = Page.parse(url, html, site=site)
-            wanted = self._denoiser.method_for(site).wants(page)
-            if not wanted and self._readable[site] >= self._cleaning.warmup_pages:
+            is_wanted = self._denoiser.method_for(site).wants(page)
+            if not is_wanted and self._readable[site] >= self._cleaning.warmup_pages:
                 return Learned()
             self._denoiser.learn(page)
             is_readable = not page.skipped
-            if wanted:
-                self._keep(site, page, html)
+            if is_wanted:
+                self._parsed.keep(page, html)
         except Exception as error:  # whatever it is, the other pages go on
             return Learned(failure=PageFailure.of(url, LEARNED, error))
         self._readable[site] += is_readable
@@ -146,16 +146,20 @@ class BatchWorker:
         self._denoiser.save()
 
     def judge(self, site: str, url: str, html: str | bytes, short: str | None) -> BatchResult:
-        """Judge a page; ``short`` as in :func:`clean_page`."""
-        url = without_lone_surrogates(url)
-        page = self._kept.take((site, url), html)
-        return clean_page(self._denoiser, site, url, html, page=page, render=self._render, short=short)
+        """Judge a page. If that raises, the page has no text and names the error.
 
-    def _keep(self, site: str, page: Page, html: str | bytes) -> None:
-        columns, cleaning = None, self._cleaning
-        if self._render is None:
-            columns = columns_for(page, cleaning.choice, cleaning.writing, cleaning.rules)
-        self._kept.keep((site, page.url), page if columns is None else columns, html)
+        ``short`` is what becomes of it if its site has too few pages (see SHORT_SITES); None if it has enough.
+        """
+        url, denoiser = without_lone_surrogates(url), self._denoiser
+        if short == "drop":
+            return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)
+        try:
+            page = self._parsed.take(site, url, html) or Page.parse(url, html, site=site)
+            cleaned = denoiser.raw(page) if short == "raw" else denoiser.clean(page, warm=short is None)
+            result = _batch_result(cleaned, size_of(html), self._render)
+            return replace(result, dropped=denoiser.drops(cleaned.clean_page))
+        except Exception as error:  # whatever it is, the other pages go on
+            return failed_result(site, html, PageFailure.of(url, CLEANED, error))
 
 
 def site_by(site: Callable[[str], str], url: str) -> str:
@@ -164,38 +168,6 @@ def site_by(site: Callable[[str], str], url: str) -> str:
         return without_lone_surrogates(site(url))
     except Exception:
         return ""
-
-
-def clean_page(
-    denoiser: Denoiser,
-    site: str,
-    url: str,
-    html: str | bytes,
-    *,
-    page: Page | None = None,
-    render: str | None = None,
-    short: str | None = None,
-) -> BatchResult:
-    """Clean a page. If that raises, the page has no text and names the error.
-
-    Args:
-        denoiser: Knows the site.
-        site: The page's site.
-        url: The page's URL.
-        html: The page.
-        page: The page, if it is parsed already.
-        render: One of :data:`RENDERINGS`, to get the page rendered as well.
-        short: What becomes of the page if its site has too few pages (see SHORT_SITES); None if it has enough.
-    """
-    if short == "drop":
-        return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)
-    try:
-        page = Page.parse(url, html, site=site) if page is None else page
-        cleaned = denoiser.raw(page) if short == "raw" else denoiser.clean(page, warm=short is None)
-        result = _batch_result(cleaned, size_of(html), render)
-        return replace(result, dropped=denoiser.drops(cleaned.clean_page))
-    except Exception as error:  # whatever it is, the other pages go on
-        return failed_result(site, html, PageFailure.of(url, CLEANED, error))
 
 
 def failed_result(site: str, html: str | bytes, failure: PageFailure) -> BatchResult:

@@ -54,16 +54,14 @@ class Method(ABC):
     A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
     ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
-    gives the confidence of its judgements. ``of_page`` is all that it works out of a page for a judgement, as
-    functions for :meth:`Page.once` whose results hold no element; None if it reads the elements of the tree. A
-    method that keeps a ``sample`` of its pages knows, wants and counts the pages of that sample.
+    gives the confidence of its judgements. A method that keeps a ``sample`` of its pages knows, wants and counts
+    the pages of that sample.
     """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = False
     is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
-    of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = None
     sample: BottomKSample[Any] | None = None
 
     @classmethod  # noqa: B027 - most load nothing

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import UserDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, cast
 
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods.base import Method
-from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 
 logger = logging.getLogger(__name__)
@@ -106,11 +105,6 @@ class MethodChoice:
     def learns(self) -> bool:
         """Whether the method learns sites."""
         return METHODS[self.name].learns
-
-    @property
-    def of_page(self) -> tuple[Callable[[Page], object], ...] | None:
-        """All that the method works out of a page, None if it reads the tree: see :class:`Method`."""
-        return METHODS[self.name].of_page
 
     @property
     def warmup_pages(self) -> int:

@@ -12,11 +12,10 @@ from html import escape
 from itertools import islice
 from typing import Any, TypeVar
 
-from denoise_crawler.methods import Judgement, MethodChoice
+from denoise_crawler.methods import Judgement
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
-from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.extractors import ACTIONS, MARK
 from denoise_crawler.output.options import (
     DICT,
@@ -30,11 +29,6 @@ from denoise_crawler.output.options import (
 )
 from denoise_crawler.output.safe_markup import clean_html, security_metas
 from denoise_crawler.page import Page
-from denoise_crawler.page.metadata import metadata_of, more_metadata_of
-from denoise_crawler.page.page_cache import PageColumns
-from denoise_crawler.page.script_pages import declared_article
-from denoise_crawler.page.unseen import reader_aids
-from denoise_crawler.rules import SiteRules
 
 T = TypeVar("T")
 KEEP, LEAVE = "keep", "leave"
@@ -161,12 +155,6 @@ class Writing(OptionTable):
     json_ld: bool = option("DENOISE_JSON_LD", False, FLAG)
     """Fill `CleanPage.json_ld` with the page's JSON-LD as data."""
 
-    @property
-    def reads_elements(self) -> bool:
-        """Whether a page is written from the elements of its tree: as anything but text and metadata."""
-        data = self.explain or self.records or self.fields or self.json_ld
-        return self.form != "text" or self.extractor is not None or data
-
     def check(self) -> None:
         """Raise ExtractorError, SettingError or ValueError if what is asked for cannot be done."""
         if self.part < 1:
@@ -258,25 +246,6 @@ def write_content(
         - One [two](https://a.test/2)
     """
     return Content(page, noise, writing or Writing(), page_type).written()
-
-
-def columns_for(page: Page, choice: MethodChoice, writing: Writing, rules: SiteRules) -> PageColumns | None:
-    """Return the columns by which ``page`` can be judged and written; None where that would need its tree.
-
-    The selectors of site rules need it.
-
-    Example:
-        >>> from denoise_crawler import Denoiser
-        >>> from denoise_crawler.rules import NO_RULES
-        >>> page = Page.parse("https://a.example/", html := "<p>A story.")
-        >>> columns = columns_for(page, MethodChoice("fusion"), Writing(), NO_RULES)
-        >>> Denoiser("fusion").clean(columns.page(html)).clean_page.text
-        'A story.'
-    """
-    if choice.of_page is None or writing.reads_elements or page.skipped or rules.of(page.url) is not None:
-        return None
-    more = (more_metadata_of,) if writing.more_metadata else ()
-    return PageColumns(page, (*choice.of_page, reader_aids, declared_article, formulas_of, metadata_of, *more))
 
 
 def _render_html(page: Page, judgement: Judgement | None, _: str = "") -> str:

@@ -97,28 +97,6 @@ class Page:
         page._make_tree = page._markup.tree
         return page
 
-    @classmethod
-    def of_columns(
-        cls,
-        whole: Page,
-        nodes: Nodes,
-        read: Mapping[str, object],
-        known: Mapping[Callable[[Page], object], object],
-    ) -> Page:
-        """Make a page of what was read of it before; see :class:`~denoise_crawler.page.page_cache.PageColumns`.
-
-        Args:
-            whole: The same page with its HTML, for whoever asks for the tree.
-            nodes: Its nodes, with the elements of ``whole``.
-            read: Its properties by name.
-            known: What :meth:`once` returns, by function.
-        """
-        page = cls(whole.url, None, site=whole.site, source=whole.source, boxes=whole.boxes)
-        page._make_tree = partial(_whole_tree, whole)
-        page.__dict__.update(read, _is_too_large=False, _nodes_if_readable=(nodes, None))
-        page._computed.update(known)
-        return page
-
     @property
     def source(self) -> str | bytes:
         """The HTML that the tree comes from; empty if only the tree was given."""
@@ -278,12 +256,6 @@ class Page:
                 if language := element.get(name, "").strip():
                     return language
         return None
-
-
-def _whole_tree(page: Page) -> Element | None:
-    """Return the tree of a page whose nodes keep their elements from now on, whoever changes it."""
-    page.nodes.hold()
-    return page.root
 
 
 @lru_cache(maxsize=1_024)

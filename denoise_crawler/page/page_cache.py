@@ -1,82 +1,18 @@
-"""Pages that are read twice stay in memory in between, parsed or as columns: a tenth of the memory."""
+"""Pages that are read twice stay parsed in between, while there is room; what was made of those used last."""
 
 from __future__ import annotations
 
 import pickle
-from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from sys import getsizeof
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cachetools import LRUCache
 
-from denoise_crawler.page.nodes import Element, Nodes
 from denoise_crawler.page.page import Page
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-_BYTES_OF_NODE = 60  # its tag, its numbers, and what is worked out of it
-
-
-class PageColumns:
-    """The nodes of a page and what was worked out of it, without its tree.
-
-    Args:
-        page: The page; it must not be skipped.
-        known: What to keep: functions whose results hold no element. What they return is worked out now.
-
-    Attributes:
-        size: About how many bytes it holds.
-
-    Example:
-        >>> page = Page.parse("https://a.example/", html := "<title>One</title><p>A story.")
-        >>> columns = PageColumns(page, known=[])
-        >>> columns.page(html).title, columns.page(html).nodes.texts[-1]
-        ('One', 'A story.')
-    """
-
-    def __init__(self, page: Page, known: Iterable[Callable[[Page], object]]) -> None:
-        nodes = page.nodes
-        self._url, self._site, self._boxes = page.url, page.site, page.boxes
-        self._tags, self._texts = nodes.tags, list(nodes.texts)
-        numbers = nodes.parents, nodes.ends, nodes.links, page.characters
-        self._numbers = [array("i", column) for column in numbers]
-        self._read = {name: getattr(page, name) for name in ("title", "language", "base", "key", "skipped")}
-        self._known = {make: page.once(make) for make in known}
-        texts = sum(getsizeof(text) for text in self._texts if text)
-        self.size = _BYTES_OF_NODE * len(nodes) + 2 * texts + len(page.source) // 2
-
-    def page(self, html: str | bytes) -> Page:
-        """Return the page again; ``html`` is what it was made of, and is parsed only if an element is needed."""
-        whole = Page.parse(self._url, html, site=self._site, boxes=self._boxes)
-        parents, ends, links, characters = (column.tolist() for column in self._numbers)
-        elements = _LateElements(whole, len(self._tags))
-        nodes = Nodes(self._tags, parents, ends, self._texts, links, elements)
-        read = {**self._read, "characters": characters}
-        return Page.of_columns(whole, nodes, read, self._known)
-
-
-class _LateElements(Sequence["Element"]):
-    """The elements of a page, which is parsed when the first is asked for."""
-
-    def __init__(self, page: Page, count: int) -> None:
-        self._page, self._count = page, count
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> Element: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Element]: ...
-    def __getitem__(self, index: int | slice) -> Element | Sequence[Element]:
-        return self._page.nodes.elements[index]
-
-    def __iter__(self) -> Iterator[Element]:
-        return iter(self._page.nodes.elements)
-
 
 Key = TypeVar("Key")
 T = TypeVar("T")
@@ -88,45 +24,34 @@ WINDOW_PAGES = 64
 WINDOW_CHARACTERS = 4_000_000
 
 
-class ParsedPages(Generic[Key]):
-    """Pages up to a bound of memory, parsed or as columns. Each is given back once.
-
-    Args:
-        most: How many bytes they may hold, about; MAX_BYTES if not given.
+class ParsedPages:
+    """Pages up to a bound of memory. Each is given back once.
 
     Example:
-        >>> kept, html = ParsedPages(), "<title>One</title>"
-        >>> kept.keep(1, Page.parse("https://a.example/", html), html)
-        True
-        >>> kept.take(1, html).title, kept.take(1, html)
-        ('One', None)
+        >>> pages, html = ParsedPages(), "<title>One</title>"
+        >>> pages.keep(Page.parse("https://a.example/", html), html)
+        >>> pages.take("a.example", "https://a.example/", html).title
+        'One'
+        >>> pages.take("a.example", "https://a.example/", html)
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self._pages: dict[Key, tuple[Page | PageColumns, int, tuple[int, int]]] = {}
-        self._room = MAX_BYTES if most is None else most
+    def __init__(self) -> None:
+        self._pages: dict[tuple[str, str, int], Page] = {}
+        self._room = MAX_BYTES // _BYTES_OF_CHARACTER
 
-    def keep(self, key: Key, page: Page | PageColumns, html: str | bytes) -> bool:
-        """Keep a page that was made of ``html``; return whether there is room, and nothing at this key."""
-        size = page.size if isinstance(page, PageColumns) else _BYTES_OF_CHARACTER * len(html)
-        if size > self._room or key in self._pages:
-            return False
-        self._pages[key] = page, size, _print_of(html)
-        self._room -= size
-        return True
+    def keep(self, page: Page, html: str | bytes) -> None:
+        """Keep a page that was made of ``html``, if there is room."""
+        key = page.site, page.url, hash(html)
+        if len(html) <= self._room and key not in self._pages:
+            self._pages[key] = page
+            self._room -= len(html)
 
-    def take(self, key: Key, html: str | bytes) -> Page | None:
+    def take(self, site: str, url: str, html: str | bytes) -> Page | None:
         """Remove the page and return it; None if it is not kept, or was made of other HTML than ``html``."""
-        if key not in self._pages or self._pages[key][2] != _print_of(html):
-            return None
-        page, size, _ = self._pages.pop(key)
-        self._room += size
-        return page.page(html) if isinstance(page, PageColumns) else page
-
-
-def _print_of(html: str | bytes) -> tuple[int, int]:
-    """Return a hash of ``html``. It is keyed for this process, so no page can be made to collide with another."""
-    return len(html), hash(html)
+        page = self._pages.pop((site, url, hash(html)), None)
+        if page is not None:
+            self._room += len(html)
+        return page
 
 
 class PageCache(Generic[Key, T]):

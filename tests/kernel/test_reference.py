@@ -265,17 +265,3 @@ def test_any_pages_that_come_and_go_say_the_same(seed: int, count: int, changed:
         for own in (None, key if key in found and len(found) > 1 else None):
             if len(found):
                 assert same(found.standing(blocks, own), expected.standing(blocks, own))
-
-
-def test_a_page_that_was_removed_leaves_no_trace() -> None:
-    blocks, sketches = blocks_of(7, 30), sketches_of(7, 12)
-    for road in ROADS:
-        grown, new = road.SiteSums(), road.SiteSums()
-        for sketch in (*sketches[6:], *sketches[:6]):
-            grown.add(sketch)
-        for sketch in sketches[6:]:
-            grown.remove(sketch.key)
-        for sketch in sketches[:6]:
-            new.add(sketch)
-        assert same(grown.standing(blocks, 3), new.standing(blocks, 3))
-        assert (grown.repeated, grown.novelty(blocks)) == (new.repeated, new.novelty(blocks))

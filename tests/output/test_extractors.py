@@ -107,12 +107,6 @@ def test_readability_gives_its_own_html_when_asked_for_it_and_text_otherwise() -
     assert "<p>" not in text
 
 
-def test_the_noise_ratio_is_that_of_our_own_text() -> None:
-    ours = [page.noise_ratio for page in denoise_pages(pages())]
-    theirs = denoise_pages(pages(), writing=by("trafilatura", output_format="xml"))
-    assert [page.noise_ratio for page in theirs] == ours
-
-
 def test_many_processes_write_what_one_writes() -> None:
     one, two = (
         [cleaned.page for cleaned in clean_pages(pages, writing=by("resiliparse"), workers=workers)]

@@ -10,10 +10,10 @@ from parsel import Selector
 
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html, clean_tree
-from denoise_crawler.page import Page, parsing
+from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element
 from denoise_crawler.page.opaque import is_no_notice, swallows
-from denoise_crawler.page.parsing import Markup, _to_clean_utf8, has_endless_tag, is_charset, parse
+from denoise_crawler.page.parsing import Markup, is_charset, parse
 from tests.strategies import html_pages
 
 URL = "https://example.com/dir/page.html"
@@ -214,41 +214,6 @@ def test_no_tree_has_more_elements_or_attributes_than_are_counted_before_it_is_m
         assert Markup(html).is_larger(size=10**6, tags=tags - 1, attributes=10**6)
         assert not Markup(html).is_larger(size=10**6, tags=tags, attributes=10**6)
         assert attributes == 0 or Markup(html).is_larger(size=10**6, tags=tags, attributes=attributes - 1)
-
-
-@given(html_pages(), st.integers(0, 40))
-def test_markup_that_was_measured_makes_the_tree_of_markup_that_was_not(html: str, attributes: int) -> None:
-    measured = Markup(html)
-    measured.is_larger(size=10**6, tags=10**6, attributes=attributes)
-    root, other = measured.tree(), parse(html)
-    assert (root is None) == (other is None)
-    assert root is None or other is None or etree.tostring(root) == etree.tostring(other)
-
-
-def test_a_page_with_much_white_space_and_few_attributes_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[etree._Element | None] = []
-    html = "<body class=a>" + "<p>a b c d e f g" * 20_000
-    parse_utf8 = parsing._parse_utf8
-    monkeypatch.setattr(parsing, "_parse_utf8", lambda utf8: made.append(parse_utf8(utf8)) or made[-1])
-    markup = Markup(html)
-    assert not markup.is_larger(size=10**6, tags=40_000, attributes=100_000)
-    assert (len(made), markup.tree() is made[0], len(made)) == (1, True, 1)
-
-
-ODD_TEXT = st.text(st.sampled_from("\0 \t\x1c\x85\xa0\u3000\ufeff\ud800é的a<p>"))
-
-
-@given(ODD_TEXT)
-def test_text_and_its_utf8_are_parsed_without_nul_and_without_spaces_around_them(text: str) -> None:
-    whole = text.replace("\ud800", "\ufffd")
-    tidy = "".join(whole.split("\0")).strip()
-    assert [_to_clean_utf8(text), _to_clean_utf8(whole.encode())] == [tidy.encode()] * 2
-
-
-@given(st.lists(st.sampled_from([0, 1, 30_000, 59_999, 60_000, 60_001]), max_size=5))
-def test_a_tag_is_endless_if_more_than_60000_bytes_pass_without_its_end(lengths: list[int]) -> None:
-    source = b">".join(b"x" * length for length in lengths)
-    assert has_endless_tag(source) == (max(lengths, default=0) > 60_000)
 
 
 def test_a_run_of_text_is_not_split_by_comments_and_scripts_and_words_are_not_glued() -> None:

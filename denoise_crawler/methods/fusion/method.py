@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,11 +11,9 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of, unit_kinds, units_of
-from denoise_crawler.methods.fusion.declared import declared_of, description_of, linked_data_of
+from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of
+from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
-from denoise_crawler.methods.fusion.kinds import address_and_declared_words_of
-from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
 from denoise_crawler.methods.fusion.records import (
     COMMENT,
@@ -32,7 +29,6 @@ from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.page import Page
-from denoise_crawler.page.unseen import unseen_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -66,10 +62,6 @@ class Fusion(Method):
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
-    of_page: ClassVar[tuple[Callable[[Page], object], ...] | None] = (
-        *(blocks_of, units_of, unit_kinds, parts_of, linked_data_of, address_and_declared_words_of),
-        *(description_of, declared_of, unseen_of, traits_of),
-    )
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A page that is kept as columns, with its line numbers and declared texts; its tree is there for whoever asks."""
+"""What is read of a page: no line numbers of code, the texts that it declares, its words."""
 
 import json
 import re
@@ -9,122 +9,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
-from denoise_crawler.output.writing import FORMS, Writing, columns_for, write_content
+from denoise_crawler.output.writing import FORMS, Writing, write_content
 from denoise_crawler.page import Page, declarations
 from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without_markup
-from denoise_crawler.page.page_cache import PageColumns, ParsedPages
+from denoise_crawler.page.page_cache import ParsedPages
 from denoise_crawler.page.text import collapse_spaces, hash64, words
-from denoise_crawler.rules import NO_RULES, SiteRules
 from tests import roads
 from tests.programs import run_python
-from tests.test_denoiser import demo_pages
-
-URL = "https://news.example/storm"
-STORY = "<p>A storm sank three boats in the harbour last night, said the <a href=/h>harbour master</a>."
-ODD = {
-    "preformatted": f"{STORY}<pre>one\n  two</pre>",
-    "a table": f"{STORY}<table><tr><th>Day<th>Boats<tr><td>Monday<td>3</table>",
-    "a formula": f"{STORY}<p>So <math alttext='x^2'><mi>x</mi></math> holds.<script type=math/tex>y</script>",
-    "headings and lists": f"<h1>Storm</h1>{STORY}<h2>It took</h2><p>These:<ul><li>one<li>two</ul><p>So.",
-    "declared": "<html lang=en><title>Storm</title><meta name=author content='A. Ruiz'>"
-    f"<meta property=article:published_time content=2024-05-01><base href=/deep/>{STORY}",
-    "hidden in the head": f"<title>{STORY * 9}",
-    "deep": "<div>" * 3_000 + STORY,
-    "no words": "<p><img src=a.png>",
-}
 
 
-@pytest.fixture(params=roads.ROADS)
-def _both_roads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    roads.take(request.param, monkeypatch)
-
-
-def columns_of(page: Page, writing: Writing = Writing(), rules: SiteRules = NO_RULES) -> PageColumns | None:  # noqa: B008
-    return columns_for(page, MethodChoice(), writing, rules)
-
-
-@pytest.mark.usefixtures("_both_roads")
-@pytest.mark.parametrize("html", ODD.values(), ids=ODD)
-def test_a_page_of_columns_is_judged_and_written_as_the_page_itself(html: str) -> None:
-    page, denoiser = Page.parse(URL, html), Denoiser()
-    denoiser.learn(page)
-    columns = columns_of(Page.parse(URL, html), Writing(more_metadata=True))
-    assert columns is not None
-    for form in Writing(more_metadata=True), Writing("markdown"), Writing("html"):
-        own = Denoiser(writing=form)
-        own.learn(page)
-        left, right = own.clean(page), own.clean(columns.page(html))
-        assert left.judgement
-        assert right.judgement
-        assert left.clean_page == right.clean_page
-        assert (left.judgement.noise, left.judgement.scores) == (right.judgement.noise, right.judgement.scores)
-        assert (left.visible, left.kept) == (right.visible, right.kept)
-
-
-def test_text_and_metadata_of_most_pages_need_no_tree_again() -> None:
-    again = parsed = 0
-    for url, html in demo_pages():
-        page, denoiser = Page.parse(url, html), Denoiser()
-        denoiser.learn(page)
-        if (columns := columns_of(page)) is not None:
-            denoiser.clean(kept := columns.page(html))
-            parsed += 1
-            again += kept._make_tree is None
-    assert again <= parsed // 10
-
-
-def test_the_elements_of_a_page_of_columns_are_those_of_its_tree() -> None:
-    columns = columns_of(Page.parse(URL, html := ODD["a table"]))
-    assert columns is not None
-    page = columns.page(html)
-    found = {element.tag for element in page.nodes.elements}
-    assert found == set(page.nodes.tags) - {"#text"}
-    assert page.nodes.elements[1].getroottree().getroot() is page.tree
-    assert [element.tag for element in page.nodes.elements[1:3]] == ["p", "p"]
-
-
-def test_who_changes_the_tree_of_a_page_of_columns_takes_no_element_from_its_nodes() -> None:
-    columns = columns_of(Page.parse(URL, html := ODD["a table"]))
-    assert columns is not None
-    page = columns.page(html)
-    root = page.root
-    assert root is not None
-    for child in list(root):
-        root.remove(child)
-    assert "table" in [element.tag for element in page.nodes.elements]
-
-
-@pytest.mark.parametrize(
-    ("writing", "rules", "html"),
-    [
-        (Writing("markdown"), NO_RULES, STORY),
-        (Writing(records=True), NO_RULES, STORY),
-        (Writing(), SiteRules(texts={"news.example": "body: p"}), STORY),
-        (Writing(), NO_RULES, ""),
-    ],
-)
-def test_what_needs_the_tree_is_not_kept_as_columns(writing: Writing, rules: SiteRules, html: str) -> None:
-    assert columns_of(Page.parse(URL, html), writing, rules) is None
-
-
-def test_kept_pages_have_a_bound_and_are_given_back_once() -> None:
-    kept = ParsedPages[int](most=100 * 15)
+def test_kept_pages_have_a_bound_and_are_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("denoise_crawler.page.page_cache.MAX_BYTES", 100 * 15)
+    kept, site, url = ParsedPages(), "news.example", "https://news.example/storm"
     small, large = "<p>" + 50 * "a", "<p>" + 200 * "a"
-    assert kept.keep(1, Page.parse(URL, small), small)
-    assert not kept.keep(1, Page.parse(URL, small), small)
-    assert not kept.keep(2, Page.parse(URL, large), large)
-    assert kept.take(1, small + " ") is None
-    assert kept.take(2, large) is None
-    found = kept.take(1, small)
-    assert found is not None
-    assert found.markup == small
-    assert kept.take(1, small) is None
-    assert kept.keep(2, Page.parse(URL, small), small)
+    for html in small, small, large:
+        kept.keep(Page.parse(url, html), html)
+    assert kept.take(site, url, small + " ") is None
+    assert kept.take(site, url, large) is None
+    again = kept.take(site, url, small)
+    assert again is not None
+    assert again.markup == small
+    assert kept.take(site, url, small) is None
+    kept.keep(again, small)
+    assert kept.take(site, url, small) is again
 
 
 CODE = ["let boat = harbour();", "boat.sail();", "return boat;"]
