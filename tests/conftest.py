@@ -19,7 +19,6 @@ from denoise_crawler.crawl.scrapy_internals import SPIDERS_SINCE
 from denoise_crawler.evaluation import CORPUS_VARIABLE, corpus_folder
 from denoise_crawler.methods import METHODS
 from examples.demo_site.server import DemoServer
-from tests import odd_method
 from tests.chromium import running
 from tests.page_failures import check_log, pytest_runtest_call
 from tests.scrapy_process import ScrapyProcess
@@ -219,15 +218,18 @@ def browser() -> Iterator[Any]:
         yield started
 
 
-ODD_METHODS = [METHODS.pop(name) for name in ("odd_ratio", "odd_tree", "odd_learner")]  # a worker's import adds them
-
-
 @pytest.fixture
-def odd_site(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
-    """The methods of tests/odd_method.py, for one test: to all others they are unknown. Returns its site function."""
-    for odd in ODD_METHODS:
+def odd_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+    """The methods of tests/odd_method.py: here and, since its site function is imported there, in workers."""
+    before = METHODS.copy()
+    from tests import odd_method
+
+    for odd in (odd_method.OddRatio, odd_method.OddTree, odd_method.OddLearner):
         monkeypatch.setitem(METHODS, odd.name, odd)
-    return odd_method.odd_site
+    yield odd_method.odd_site
+    monkeypatch.undo()
+    METHODS.clear()
+    METHODS.update(before)
 
 
 @pytest.fixture(scope="session")
