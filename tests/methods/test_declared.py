@@ -149,27 +149,6 @@ def test_the_blocks_of_a_page_that_declares_nothing_are_told_so_by_one_number_fo
     assert all(rows[DECLARED.index(f"{field} declared")] == -1 for field in FIELDS)
 
 
-def test_a_block_is_told_which_share_of_its_words_stands_in_a_field() -> None:
-    found = columns(
-        declared_page(
-            f"<p>Menu</p><p>{DECLARED_STORY}</p><p>{DECLARED_STORY} Read on!</p>", {"articleBody": DECLARED_STORY}
-        )
-    )
-    assert found["body declared"] == [0.0, 1.0, 0.9]
-    assert found["shown body declared"] == [1.0] * 3
-    assert found["ingredient declared"] == [-1.0] * 3
-
-
-def test_a_text_that_the_page_declares_and_does_not_show_is_told_from_one_it_shows() -> None:
-    spam = {"@type": "Article", "articleBody": "Cheap pills " + " ".join(f"pill{number}" for number in range(90))}
-    assert columns(declared_page(f"<p>{DECLARED_STORY}</p>", spam))["shown body declared"] == [0.0]
-
-
-def test_short_ingredients_are_found_as_whole_blocks_only() -> None:
-    found = columns(declared_page(f"<ul>{listed(ITEMS)}</ul><p>Beat 2 eggs well.</p><p>2 eggs</p>", recipe()))
-    assert found["ingredient declared"] == [1.0] * 4 + [0.0, 1.0]
-
-
 def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:
     one = declared_page(f"<ul>{listed(ITEMS)}</ul>", recipe())
     evidence = one.once(shipped_model().alone).evidence

@@ -1,5 +1,3 @@
-import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,12 +9,10 @@ from denoise_crawler.methods.feature_tree.method import (
     FeatureTreeMatching,
     most_similar,
     points,
-    scores,
 )
-from denoise_crawler.methods.feature_tree.nodes import Measures, build_target, decode, encode
+from denoise_crawler.methods.feature_tree.nodes import build_target, decode, encode
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Boxes, Page
-from denoise_crawler.page.geometry import Box
 
 
 def page(html: str, name: str = "a", boxes: "Boxes | None" = None) -> Page:
@@ -34,36 +30,6 @@ def judged(target: str, similar: str, **options: object) -> tuple[str, Judgement
 
 
 # --- indicators and points
-
-
-def measures(boxes: list[Box | None] | None = None, **changed: list[int]) -> Measures:
-    """A body with two nodes below it, alike in everything but what is ``changed``."""
-    columns = {"text": [0, 10, 10], "code": [9, 40, 40], "linked": [0, 8, 8], "content_tags": [0, 1, 1], **changed}
-    return Measures(**{name: np.array(column) for name, column in columns.items()}, boxes=boxes)
-
-
-ENDS = [3, 2, 3]
-CLUSTERS = [[1], [2]]
-SCREEN = Box(0, 0, 1000, 1000)
-
-
-@pytest.mark.parametrize(
-    ("of", "expected"),
-    [
-        pytest.param(measures(), [10, 10], id="nothing"),
-        pytest.param(measures(text=[0, 10, 20], code=[9, 40, 80], linked=[0, 8, 16]), [8, 10], id="text length"),
-        pytest.param(measures(content_tags=[0, 1, 2]), [8, 10], id="content tags"),
-        pytest.param(measures(code=[9, 40, 20], linked=[0, 8, 4]), [8, 10], id="text/code ratio"),
-        pytest.param(measures(linked=[0, 8, 4]), [10, 12], id="link rate"),
-        pytest.param(
-            measures([SCREEN, Box(300, 300, 9, 9), Box(740, 300, 20, 9)]), [16, 20], id="area and effective area"
-        ),
-        pytest.param(measures([SCREEN, Box(300, 300, 9, 9), Box(741, 300, 18, 9)]), [18, 20], id="area"),
-        pytest.param(measures([SCREEN, Box(0, 300, 9, 9), Box(300, 300, 9, 9)]), [15, 20], id="effective area"),
-    ],
-)
-def test_each_indicator_alone_decides(of: Measures, expected: list[int]) -> None:
-    assert scores(CLUSTERS, of, ENDS) == expected
 
 
 def test_the_first_three_get_points_equal_values_share_a_place_and_nothing_gets_nothing() -> None:

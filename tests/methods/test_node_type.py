@@ -79,22 +79,6 @@ def test_the_ignorable_test_comes_before_those_for_image_link_and_text(inside: s
     assert set(types[index : one.nodes.ends[index]]) == {NodeType.IGNORABLE}
 
 
-@pytest.mark.parametrize(
-    ("links", "letters", "text", "expected"),
-    [
-        # of 60 + text characters of text, 20 + links links, 40 + links * letters link characters
-        (1, 60, 30, NodeType.LINK),  # link characters .60, links .05, text .33
-        (20, 1, 30, NodeType.LINK),  # link characters .33, links .50, text .33
-        (1, 2, 30, NodeType.TEXT),  # link characters .05, links .05, text .33
-    ],
-)
-def test_either_share_of_links_over_the_share_of_text_makes_a_link_node(
-    links: int, letters: int, text: int, expected: NodeType
-) -> None:
-    inside = f"<a href=/>{'k' * letters}</a>" * links + f"<b>{'t' * text}</b>"
-    assert type_of(f"<div id=x>{inside}</div>" + ELSEWHERE) is expected
-
-
 def test_a_tie_of_the_shares_is_text_but_nothing_is_pruned_from_it() -> None:
     assert type_of(f"<div id=x>{ELSEWHERE}</div>") is NodeType.TEXT
     html = "<div><p>aaaa</p><p>bbbb</p></div><i>c</i>"

@@ -59,19 +59,6 @@ def files(folder: Path) -> list[Path]:
 PARTS = st.lists(st.lists(st.integers(0, 29), max_size=12), min_size=1, max_size=6)
 
 
-@given(PARTS, st.randoms(use_true_random=False))
-def test_parts_merged_in_any_order_any_number_of_times_give_the_same_bytes(
-    parts: list[list[int]], order: Any
-) -> None:
-    written = [learned(PAGES[number] for number in part) for part in parts]
-    again = [*written, *order.choices(written, k=3)]
-    order.shuffle(again)
-    middle = order.randrange(len(again))
-    inner = merged(again[:middle]).to_bytes()
-    whole = merged([*again[middle:], inner, *written]).to_bytes()
-    assert whole == learned(PAGES[number] for part in parts for number in part)
-
-
 @settings(max_examples=25)
 @given(PARTS)
 def test_what_is_put_by_turns_is_what_one_would_have_learned(parts: list[list[int]]) -> None:
