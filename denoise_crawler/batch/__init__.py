@@ -11,8 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from denoise_crawler.batch.temporary import temporary_folder
-from denoise_crawler.batch.worker import BatchResult, BatchWorker, Job, Learned, failed_result, site_by
+from denoise_crawler.batch.worker import (
+    BatchResult,
+    BatchWorker,
+    Job,
+    Learned,
+    failed_result,
+    site_by,
+    temporary_folder,
+)
 from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
 from denoise_crawler.errors import BatchError, WorkerDiedError, WorkerError

@@ -22,8 +22,7 @@ from denoise_crawler.output.options import add_number
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages
-from denoise_crawler.report.drawing import pages_html
-from denoise_crawler.report.explorer import MAX_NODES, SiteSample, style_tree_of, tree_data
+from denoise_crawler.report.explorer import MAX_NODES, SiteSample, pages_html, style_tree_of, tree_data
 from denoise_crawler.report.figures import RunFigures
 from denoise_crawler.report.rendering import render_page
 from denoise_crawler.store import Store

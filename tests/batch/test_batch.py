@@ -267,21 +267,6 @@ def test_whoever_has_enough_pages_can_stop() -> None:
     pages.close()  # type: ignore[attr-defined]
 
 
-def test_no_more_pages_are_read_ahead_than_the_workers_can_hold() -> None:
-    read = 0
-
-    def many() -> Iterator[tuple[str, str | bytes]]:
-        nonlocal read
-        for number in range(5000):
-            read += 1
-            yield f"https://a.example/{number}", "<p>text"
-
-    pages = clean_pages(many, "link_ratio", workers=2)
-    next(pages)
-    assert read <= 5 * 2 * 64  # four tasks a worker, and the batch that is cut into tasks
-    pages.close()  # type: ignore[attr-defined]
-
-
 def test_wrong_arguments_raise_at_once() -> None:
     with pytest.raises(MethodError, match="unknown method"):
         cleaned("none")

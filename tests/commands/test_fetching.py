@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import inspect
 import socket
 import threading
 import time
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler.commands import fetching
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, SECONDS, TimeLimit, fetch
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, TimeLimit, fetch
 from denoise_crawler.contrib.mcp import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
@@ -374,12 +373,6 @@ def as_person(url: str, **limit: float) -> None:
 
 def as_robot(url: str, **limit: float) -> None:
     asyncio.run(RobotFetcher("robot", ["127.0.0.1"], **limit).fetch(url))
-
-
-def test_the_time_limit_is_thirty_seconds() -> None:
-    assert SECONDS == 30
-    for fetches in (fetch, RobotFetcher):
-        assert inspect.signature(fetches).parameters["seconds"].default == SECONDS
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -6,7 +6,6 @@ import importlib
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -20,11 +19,9 @@ import pytest
 import scrapy
 from lxml import html
 from pydantic import BaseModel, PrivateAttr
-from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
 from denoise_crawler.crawl.parked_items import pack, unpack
-from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.errors import UnparkableError
 
 
@@ -190,22 +187,3 @@ def test_an_item_whose_class_was_loaded_anew_is_refused_and_one_whose_class_is_g
     with pytest.raises(UnparkableError, match="Product"):
         unpack(packed)
     del sys.modules["reloaded_items"]
-
-
-def logged(kinds: Iterable[type], caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Return what is logged of classes, as a crawl does with those whose items cannot wait."""
-    report = CrawlReport(get_crawler())
-    for kind in kinds:
-        report.first("unparkable", "%s cannot wait", kind.__name__, key=class_path(kind))
-    return [record.getMessage() for record in caplog.records]
-
-
-def test_a_class_is_reported_once_and_classes_of_one_name_count_as_one(caplog: pytest.LogCaptureFixture) -> None:
-    made = [type("Made", (), {}) for _ in range(3)]
-    assert logged((PostInit, dict, PostInit, dict, Cached, *made), caplog) == [
-        f"{name} cannot wait" for name in ("PostInit", "dict", "Cached", "Made")
-    ]
-
-
-def test_the_classes_that_are_reported_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
-    assert len(logged((type(f"Made{number}", (), {}) for number in range(2_000)), caplog)) == 1_000

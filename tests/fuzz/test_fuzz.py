@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -42,14 +41,6 @@ def test_no_page_that_is_built_raises_or_loses_its_text(sources: list[str | byte
 @given(source=CHANGED)
 def test_no_real_page_with_changed_bytes_raises_or_loses_its_text(source: bytes) -> None:
     Road().travel(source)
-
-
-def test_what_is_known_of_a_site_of_hostile_pages_is_read_as_it_was_written() -> None:
-    road = Road()
-    for number in range(40):
-        road.travel(numbered(0, number))
-    for number in range(20):
-        road.keep_and_learn_again(Random(number))
 
 
 @pytest.mark.parametrize("method", ["fusion", "style_tree"])

@@ -146,13 +146,6 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
 
 
 @settings(deadline=None)
-@given(SEEDS, SIZES, st.sampled_from([0.1, 3.0, 1e3]))
-def test_any_scores_have_the_same_page_type(seed: int, count: int, spread: float) -> None:
-    scores = np.random.default_rng(seed).normal(size=count).round(1) * spread
-    assert_same("page_type_row", blocks_of(seed, count), scores)
-
-
-@settings(deadline=None)
 @given(SEEDS, st.integers(0, 1_300))
 def test_any_trees_give_any_table_the_same_scores(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)

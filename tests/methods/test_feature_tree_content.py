@@ -8,7 +8,6 @@ from denoise_crawler.methods.feature_tree.matching import match
 from denoise_crawler.methods.feature_tree.method import (
     FeatureTreeMatching,
     most_similar,
-    points,
 )
 from denoise_crawler.methods.feature_tree.nodes import build_target, decode, encode
 from denoise_crawler.output.clean_text import clean_text
@@ -30,12 +29,6 @@ def judged(target: str, similar: str, **options: object) -> tuple[str, Judgement
 
 
 # --- indicators and points
-
-
-def test_the_first_three_get_points_equal_values_share_a_place_and_nothing_gets_nothing() -> None:
-    assert points([7, 9, 8, 6], (5, 3, 1)) == [1, 5, 3, 0]
-    assert points([9, 9, 8, 7], (-5, -3, -1)) == [-5, -5, -1, 0]
-    assert points([0, 2, 0], (5, 3, 1)) == [0, 5, 0]
 
 
 # --- from a page to its content

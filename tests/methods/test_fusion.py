@@ -73,12 +73,6 @@ class TestBlocks:
             blocks(html).texts == clean_text(page(0, html)).split("\n") == ["One and more", "Two", "three", "four"]
         )
 
-    def test_characters_in_links_are_counted_apart_and_white_space_not_at_all(self) -> None:
-        found = blocks("<p>See <a href='/x'>the whole story</a> now</p>")
-        assert found.characters.tolist() == [len("Seethewholestorynow")]
-        assert found.linked.tolist() == [len("thewholestory")]
-        assert found.tokens.tolist() == [5]
-
     @given(html=html_pages())
     def test_blocks_hold_all_text_once_and_elements_hold_their_blocks(self, html: str) -> None:
         one = page(0, html)

@@ -137,15 +137,6 @@ def test_a_table_without_any_size_goes_with_what_it_stands_in() -> None:
     assert kept(f"<p>A story</p>{figures}{table('', '<p>In cells')}") == "A story\nIn cells"
 
 
-def test_an_inline_style_counts_before_the_attribute() -> None:
-    narrow = table('width="600" style="color: red; width: 120px"', "<p>Weather")
-    wide = table('width="120" style="width:95%"', STORY)
-    text, reasons = judged(narrow + wide)
-    assert text == TEXT_OF_STORY
-    assert reasons["Weather"].startswith("rule 1: width 120 px")
-    assert reasons["Nobody was hurt."].startswith("rule 2: width 95 %")
-
-
 def test_sizes_that_are_no_lengths_are_no_sizes() -> None:
     assert kept(table("width=auto height=*", "<p>A story")) == "A story"
 

@@ -57,16 +57,6 @@ def test_style_tree_keeps_what_it_has_never_seen() -> None:
     assert judgement.reason(len(new.nodes) - 1) == "the site's other pages do not have this"
 
 
-def test_style_tree_says_why() -> None:
-    method = MethodChoice("style_tree").new()
-    pages = [page(number, news(story)) for number, story in enumerate(STORIES)]
-    for one in pages:
-        method.observe(one)
-    judgement = method.judge(pages[0])
-    home = pages[0].nodes.texts.index("Home ")
-    assert judgement.reason(home) == "importance 0.00, below 0.8; on 5 of 5 pages"
-
-
 def test_link_ratio_removes_blocks_of_links_and_keeps_links_in_sentences() -> None:
     html = "<ul><li><a href=1>One</a><li><a href=2>Two</a></ul><p>A sentence with <a href=3>a link</a> in it.</p>"
     one = page(0, html)

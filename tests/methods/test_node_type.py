@@ -72,13 +72,6 @@ def test_an_inner_node_is_an_image_only_if_it_holds_nothing_else(inside: str, ex
     assert type_of(f"<div id=x>{inside}</div>" + ELSEWHERE) is expected
 
 
-@pytest.mark.parametrize("inside", ["<img><b></b>", "<a href=/>kk</a><b></b>", "<b>w</b><b>w</b>"])
-def test_the_ignorable_test_comes_before_those_for_image_link_and_text(inside: str) -> None:
-    one = page(f"<label id=x>{inside}</label>" + ELSEWHERE)
-    types, index = annotate(one).types, at(one)
-    assert set(types[index : one.nodes.ends[index]]) == {NodeType.IGNORABLE}
-
-
 def test_a_tie_of_the_shares_is_text_but_nothing_is_pruned_from_it() -> None:
     assert type_of(f"<div id=x>{ELSEWHERE}</div>") is NodeType.TEXT
     html = "<div><p>aaaa</p><p>bbbb</p></div><i>c</i>"

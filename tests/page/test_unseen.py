@@ -260,9 +260,3 @@ def test_a_box_that_no_browser_draws_is_no_box_and_no_area_overflows(box: str) -
     method = MethodChoice("feature_tree").new()
     method.observe(other)
     assert len(method.judge(page).noise) == len(page.nodes)
-
-
-def test_boxes_overlap_by_what_both_cover() -> None:
-    assert Box(0, 0, 10, 10).overlap(Box(5, 8, 10, 10)) == 10
-    assert Box(0, 0, 10, 10).overlap(Box(10, 0, 10, 10)) == 0
-    assert Box(0, 0, 10, 4).area == 40

@@ -23,7 +23,6 @@ from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
 from denoise_crawler.report.explorer import TreeData
 from denoise_crawler.report.figures import PageFigures, SiteFigures, Sizes, findings
 from denoise_crawler.report.rendering import MAX_BLOCKS, NODE, json_data, page_view
-from denoise_crawler.rules.selectors import find_nodes
 from denoise_crawler.store import SiteState, Store, is_store
 from denoise_crawler.store.store import ParkedPage
 from examples.demo_site.replies import article_path, articles, respond
@@ -115,13 +114,6 @@ def test_each_block_says_why_and_names_an_element_of_the_painted_page() -> None:
     assert {block.kept for block in view.blocks} == {True, False}
     assert all(block.reason for block in view.blocks)
     assert all(f'{NODE}="{block.node}"' in view.painted for block in view.blocks if block.node)
-
-
-def test_each_block_has_a_selector_that_finds_its_element_alone() -> None:
-    page = Page.parse(*demo_pages(1)[0])
-    view = page_view(Denoiser().clean(page))
-    assert all(find_nodes(page, block.selector) == [block.node] for block in view.blocks)
-    assert all("#" in block.selector or "." in block.selector or ">" in block.selector for block in view.blocks)
 
 
 def page_of_blocks(number: int) -> str:
