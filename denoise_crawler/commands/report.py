@@ -7,8 +7,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -128,12 +126,7 @@ class _Source:
     def figures(self) -> RunFigures:
         """Return the figures of a new run."""
         named = [*([self.store.path] if self.store else []), *self.paths]
-        return RunFigures(
-            sources=[path.name or str(path) for path in named],
-            method=self._chosen.choice.name,
-            made=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-            version=version("denoise-crawler"),
-        )
+        return RunFigures.begun([path.name or str(path) for path in named], self._chosen.choice.name)
 
     def _pages(self, read: Iterator[tuple[str, str | bytes]]) -> SitedPages:
         if self.store is not None:

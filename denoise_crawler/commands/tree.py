@@ -5,8 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from contextlib import closing
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -91,16 +89,14 @@ def _of_a_site(arguments: Namespace, settings: DenoiseSettings) -> tuple[str, st
 
 
 def _of_two_pages(arguments: Namespace, settings: DenoiseSettings) -> tuple[str, str]:
-    options = settings.choice.options if settings.choice.name == SiteStyleTree.name else {}
     read = [page for path in arguments.pages for page in read_pages(path)]
     pages = [Page.parse(f"{number}:{url}", html, site="-") for number, (url, html) in enumerate(read, 1)]
-    html = pages_html(pages, options, _figures(arguments.pages), max_nodes=arguments.nodes)
+    html = pages_html(pages, settings.choice, _figures(arguments.pages), max_nodes=arguments.nodes)
     return html, " and ".join(page.title or url for page, (url, _) in zip(pages, read, strict=True))
 
 
 def _figures(paths: list[Path]) -> RunFigures:
-    made = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    return RunFigures(list(map(str, paths)), SiteStyleTree.name, made, version("denoise-crawler"))
+    return RunFigures.begun(list(map(str, paths)), SiteStyleTree.name)
 
 
 def _stored(path: Path) -> Store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, groupby
@@ -62,7 +62,7 @@ def style_tree_of(
     Returns:
         The tree, None if there is none; and the note, or why there is none.
     """
-    method = SiteStyleTree(**(choice.options if choice.name == SiteStyleTree.name else {}))  # type: ignore[arg-type]
+    method = _new_tree(choice)
     if stored := store.knowledge(site, method.store_key) if store else []:
         try:
             method.merge_bytes(stored[0])
@@ -82,6 +82,11 @@ def style_tree_of(
             "none, or had other options. Name pages to have one learned."
         )
     return None, "No page of this site can be read, so there is no style tree."
+
+
+def _new_tree(choice: MethodChoice) -> SiteStyleTree:
+    """Return an empty tree, with the options of the project if its method is ``style_tree``."""
+    return SiteStyleTree(**(choice.options if choice.name == SiteStyleTree.name else {}))  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
@@ -277,19 +282,19 @@ class DrawnNode(NamedTuple):
     closes: int
 
 
-def pages_html(pages: Sequence[Page], options: Mapping[str, Any], run: RunFigures, *, max_nodes: int) -> str:
+def pages_html(pages: Sequence[Page], choice: MethodChoice, run: RunFigures, *, max_nodes: int) -> str:
     """Return a drawing of the tree of each page beside the style tree of all of them, with CompImp in numbers.
 
     Args:
         pages: The pages.
-        options: Those of the method ``style_tree``.
+        choice: The method of the project, whose options count if it is ``style_tree``.
         run: What the page says of itself.
         max_nodes: The nodes drawn of each tree, those on most pages first.
     """
     trees = list[tuple[str, TreeData, list[DrawnNode]]]()
     names = [page.title or page.url for page in pages]
     for name, some in [*zip(names, ([page] for page in pages), strict=True), ("The style tree of both", pages)]:
-        tree = SiteStyleTree(**options)
+        tree = _new_tree(choice)
         for page in some:
             tree.observe(page)
         explored = Explorer(tree, tree.threshold, max_nodes)

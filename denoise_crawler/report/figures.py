@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import version
 from statistics import fmean, median
 
 from denoise_crawler.output.clean_text import noise_ratio
@@ -106,6 +108,12 @@ class RunFigures:
     version: str
     sites: list[SiteFigures] = field(default_factory=list)
     worth_a_look: list[Finding] = field(default_factory=list)
+
+    @classmethod
+    def begun(cls, sources: list[str], method: str) -> RunFigures:
+        """Return the figures of a report that is made now, by this release."""
+        made = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        return cls(sources, method, made, version("denoise-crawler"))
 
     @property
     def sizes(self) -> Sizes:

@@ -89,10 +89,10 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
         return NO_BOXES
     rows = np.zeros((len(BOXES), len(blocks)), np.float32)
     whole = "\n".join(text if len(text) <= _LONGEST_CALL else "" for text in blocks.texts).lower()
-    rows[0] = _calls(whole, len(blocks))
+    lines = whole.split("\n")
+    rows[0] = _calls(whole, lines)
     rows[1] = _around(blocks, rows[0])
-    lines = enumerate(whole.split("\n"))
-    short = [(block, text) for block, text in lines if 0 < len(text) <= _LONGEST_LABEL]
+    short = [(block, text) for block, text in enumerate(lines) if 0 < len(text) <= _LONGEST_LABEL]
     for block in [block for block, text in short if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
         rows[2, block : _end_of_box(blocks, block)] = 1.0
     for first, last in _with_address_field(page, blocks):
@@ -119,8 +119,8 @@ def _is_label_of_comments(text: str) -> bool:
     return _COMMENTS.fullmatch(text) is not None
 
 
-def _calls(whole: str, count: int) -> NDArray[np.float64]:
-    """Return by block how many calls to the reader it has; a line of ``whole`` is a block."""
+def _calls(whole: str, lines: list[str]) -> NDArray[np.float64]:
+    """Return by block how many calls to the reader it has; ``whole`` has the ``lines``, and each is a block."""
     others = (stems for sign, stems in _STEMS.items() if sign and sign in whole)
     places: list[int] = []
     for call in chain(_possible_calls(whole), *others):
@@ -129,9 +129,9 @@ def _calls(whole: str, count: int) -> NDArray[np.float64]:
             places.append(at)
             at = whole.find(call, at + len(call))
     if not places:
-        return np.zeros(count)
-    ends = np.cumsum([len(line) + 1 for line in whole.split("\n")])
-    calls = np.bincount(np.searchsorted(ends, places, side="right"), minlength=count)
+        return np.zeros(len(lines))
+    ends = np.cumsum([len(line) + 1 for line in lines])
+    calls = np.bincount(np.searchsorted(ends, places, side="right"), minlength=len(lines))
     return np.minimum(calls, _MOST_CALLS)
 
 
