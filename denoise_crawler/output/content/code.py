@@ -36,9 +36,9 @@ _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
 _LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
 _UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
 _TEXTS = etree.XPath("descendant::text()", smart_strings=False)
-_CLASSES_BELOW = etree.XPath("descendant::*/@class", smart_strings=False)
-_MAY_BE_HIDDEN = etree.XPath("descendant::*[@style or @aria-hidden or self::td]")
-_LONGEST_CLASS = 200  # characters: what is remembered must be bounded
+_CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
+_STYLED = etree.XPath("descendant::*[@style or @aria-hidden]")
+_LONGEST_CLASS = 1_000  # characters: what is remembered must be bounded
 _IS_CONTROL, _IS_NUMBERS, _IS_LINE = 1, 2, 4
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 
@@ -69,20 +69,14 @@ def _placed_lines(block: _Element) -> list[_Element]:
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
     whole = _whole_text(block)
-    if not len(block):
-        return whole
-    has_line_ends, classes = "\n" in whole.strip("\n"), _CLASSES_BELOW(block)
-    roles = {one: _roles(one) for one in set(cast("list[str]", classes))}
-    if _is_plain(block, roles, has_line_ends=has_line_ends):
+    has_line_ends = "\n" in whole.strip("\n")
+    roles = {one: _roles_of(one[:_LONGEST_CLASS]) for one in set(cast("list[str]", _CLASSES(block)))}
+    odd = {*cast("list[_Element]", _STYLED(block)), *block.iterdescendants("td", *_LEFT_OUT)}
+    if not odd and _is_plain(block, roles, has_line_ends=has_line_ends):
         return whole
     elements = {element: roles.get(element.get("class", ""), 0) for element in block.iterdescendants("*")}
-    may_be_hidden = set(cast("list[_Element]", _MAY_BE_HIDDEN(block)))
-    gutters = {
-        element
-        for element, bits in elements.items()
-        if element.tag in _LEFT_OUT
-        or ((bits & ~_IS_LINE or element in may_be_hidden) and _is_gutter(element, bits))
-    }
+    suspects = (one for one, bits in elements.items() if bits & ~_IS_LINE or one in odd)
+    gutters = {one for one in suspects if _is_gutter(one, elements[one])}
     rows = _rows_of(block, elements, gutters, has_line_ends=has_line_ends)
     gutters |= _row_numbers(rows) | _numbered_spans(elements, whole)
     if not gutters and not rows and block.find(".//br") is None:
@@ -114,10 +108,10 @@ def _text_of(block: _Element) -> str:
 
 def _is_plain(block: _Element, roles: dict[str, int], *, has_line_ends: bool) -> bool:
     """Return True if the elements of a block only colour its text, as those of most highlighters do."""
-    if any(bits & ~_IS_LINE if has_line_ends else bits for bits in roles.values()) or _MAY_BE_HIDDEN(block):
+    if any(bits & ~_IS_LINE if has_line_ends else bits for bits in roles.values()):
         return False
     several = len(block.findall("code")) > 1 and not has_line_ends
-    return not several and next(block.iterdescendants(*_ROWS, *_LEFT_OUT, "br"), None) is None
+    return not several and next(block.iterdescendants("br", *_ROWS), None) is None
 
 
 class _CodeLines:
@@ -126,8 +120,8 @@ class _CodeLines:
     def __init__(self, block: _Element) -> None:
         self.parts: list[str] = []
         # whether line ends of the source are none
-        self._flows = block.tag == "code" and "white-space" not in block.get("style", "")
-        self._flows = self._flows and block.find(".//br") is not None
+        flows = block.tag == "code" and "white-space" not in block.get("style", "")
+        self._flows = flows and block.find(".//br") is not None
 
     def add(self, text: str | None, *, between_rows: bool) -> None:
         """Add a text; blank ones between rows are no lines."""
@@ -152,8 +146,6 @@ def _rows_of(
     block: _Element, elements: dict[_Element, int], gutters: set[_Element], *, has_line_ends: bool
 ) -> dict[_Element, bool]:
     """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
-    if has_line_ends and next(block.iterdescendants(*_ROWS), None) is None:
-        return {}
     codes = [] if has_line_ends else list(block.iterchildren("code"))
     passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
     for element, roles in elements.items():
@@ -176,9 +168,9 @@ def _rows_of(
 def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
     """Return the elements that number rows without saying so in their class."""
     outermost = [row for row, is_outermost in rows.items() if is_outermost]
-    several = (row for row in outermost if len(row) > 1 and not (row.text or "").strip())
-    firsts = (row[0] for row in several if isinstance(row[0].tag, str))  # no comment
-    numbered = {first: number for first in firsts if (number := _number_in(first)) is not None}
+    firsts = (row[0] for row in outermost if len(row) > 1 and not (row.text or "").strip())
+    elements = (first for first in firsts if isinstance(first.tag, str))
+    numbered = {first: number for first in elements if (number := _number_in(first)) is not None}
     rising = all(after == before + 1 for before, after in pairwise(numbered.values()))
     is_numbering = len(numbered) > 1 and rising and len(numbered) >= MIN_NUMBERED_SHARE * len(outermost)
     return set(numbered) if is_numbering else set()
@@ -186,7 +178,7 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
 
 def _is_gutter(element: _Element, roles: int) -> bool:
     """Return True if an element beside code holds numbers of lines, or is a button or a header."""
-    if roles & _IS_CONTROL:
+    if roles & _IS_CONTROL or element.tag in _LEFT_OUT:
         return True
     is_named = bool(roles & _IS_NUMBERS)
     hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
@@ -195,23 +187,17 @@ def _is_gutter(element: _Element, roles: int) -> bool:
     text = _whole_text(element).strip()
     if is_named:
         return not any(map(str.isalpha, text))  # a list of numbered lines may have the same name as their numbers
-    if _LINE_NUMBERS.fullmatch(text) is None:
-        return False
-    return hidden or (element.getnext() is not None and element.getprevious() is None)
-
-
-def _roles(classes: str) -> int:
-    """Return the bits of what the class of an element beside or in code says that it is."""
-    return (_roles_of if len(classes) <= _LONGEST_CLASS else _roles_of.__wrapped__)(classes) if classes else 0
+    is_beside = hidden or (element.getnext() is not None and element.getprevious() is None)
+    return is_beside and _LINE_NUMBERS.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4_096)
 def _roles_of(classes: str) -> int:
+    """Return the bits of what the class of an element beside or in code says that it is."""
     names = classes.lower().split()
     is_control = any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names)
-    roles = _IS_CONTROL if is_control else 0
-    roles |= _IS_NUMBERS if _NUMBERS_NAMED.search(classes) else 0
-    return roles | (_IS_LINE if _LINE.search(classes) else 0)
+    roles = _IS_CONTROL * is_control | _IS_NUMBERS * (_NUMBERS_NAMED.search(classes) is not None)
+    return roles | _IS_LINE * (_LINE.search(classes) is not None)
 
 
 def _numbered_spans(elements: Iterable[_Element], whole: str) -> set[_Element]:
@@ -240,7 +226,7 @@ def _whole_text(element: _Element) -> str:
 MAX_ABOVE = 3  # elements around the code that may name its language
 _ATTRIBUTES = ("data-language", "data-lang", "data-code-language", "data-enlighter-language", "data-syntax")
 _NAME = r"([\w+#.-]{1,20})"
-_CLASSES = [
+_LANGUAGES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?:^|\s)(?:language|lang)[-_:]{_NAME}(?:\s|$)",
@@ -270,7 +256,7 @@ def code_language(block: _Element) -> str:
             if language := _checked(element.get(name, "")):
                 return language
         classes = element.get("class", "")[:500]
-        for pattern in _CLASSES if classes else ():
+        for pattern in _LANGUAGES if classes else ():
             if (match := pattern.search(classes)) and (language := _checked(match.group(1))):
                 return language
     return ""
@@ -393,9 +379,9 @@ def kept_share(nodes: Nodes, index: int, noise: list[bool] | None) -> float:
     end = nodes.end_of(index)
     if noise is None or not any(noise[index:end]):
         return 1.0
-    sizes = list(map(len, nodes.texts[index:end]))
-    every = sum(sizes)
-    return (every - sum(compress(sizes, noise[index:end]))) / every if every else 1.0
+    texts = nodes.texts[index:end]
+    size, dropped = sum(map(len, texts)), sum(map(len, compress(texts, noise[index:end])))
+    return (size - dropped) / size if size else 1.0
 
 
 def code_of(element: _Element) -> Code | None:
