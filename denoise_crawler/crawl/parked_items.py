@@ -147,34 +147,45 @@ class WaitingItems:
                     yield self._release_page(page, inherited)
 
     def _release_page(self, page: WaitingPage, inherited: bool) -> Iterator[WaitingItem]:
-        for parked in self._waiting_of(page, inherited):
-            try:
-                waiting = self._read(parked)
-            except Exception as error:  # of another release, or its class is gone
-                self._set_aside(parked, error)
-                continue
-            if self._store.safely(False, Store.release, parked.id):
+        last = -1
+        while batch := self._next_items(page, last, inherited):
+            last = batch[-1].id
+            if self._store.safely(0, Store.release, [parked.id for parked in batch]):
+                yield from self._take_each(batch)
+
+    def _next_items(self, page: WaitingPage, last: int, inherited: bool) -> list[Parked]:
+        if inherited and page.origin in self._hidden_origins:
+            inherited = False
+        return self._store.safely([], Store.next_items, page, last, inherited=inherited)
+
+    def _take_each(self, batch: list[Parked]) -> Iterator[WaitingItem]:
+        """Yield released items; those that the caller does not take wait again."""
+        left = {parked.id for parked in batch}
+        try:
+            for parked in batch:
+                try:
+                    waiting = self._read(parked)
+                except Exception as error:  # of another release, or its class is gone
+                    if self._set_aside(parked, error):
+                        left.remove(parked.id)
+                    continue
+                left.remove(parked.id)
                 with self._report.isolate_step("count an item that waits no longer"):
                     self._limits.uncount_released()
                 yield waiting
-
-    def _waiting_of(self, page: WaitingPage, inherited: bool) -> Iterator[Parked]:
-        try:
-            for parked in self._store.store.waiting_of(page.origin, page.site, inherited=inherited):
-                if not (parked.inherited and page.origin in self._hidden_origins):
-                    yield parked
-        except Exception as error:  # no error of the store costs an item
-            self._store.report(error)
+        finally:
+            if left:
+                self._store.safely(0, Store.release, left, released=False)
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
         return WaitingItem(unpack(parked.item, _parked_page(source).html), source)
 
-    def _set_aside(self, parked: Parked, error: Exception) -> None:
-        """Write an item that cannot be read into a file beside the store; if that fails it stays."""
+    def _set_aside(self, parked: Parked, error: Exception) -> bool:
+        """Write an item that cannot be read into a file beside the store; return False if that fails."""
         if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
             self._store.report(error)
-            return
+            return False
         message = "An item that waited cannot be read and is kept in %s: %s"
         self._report.first("unreadable", message, self.unreadable, printable(error), level=logging.ERROR)
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
@@ -184,8 +195,8 @@ class WaitingItems:
                 lines.write(json.dumps(row) + "\n")
         except OSError as failure:
             self._store.report(failure)
-            return
-        self._store.safely(False, Store.release, parked.id)
+            return False
+        return True
 
     @property
     def unreadable(self) -> Path:
