@@ -28,7 +28,10 @@ _ITEMS_AT_ONCE, _BYTES_AT_ONCE = 50, 1 << 20
 
 @dataclass(slots=True, eq=False)
 class ParkedResponse:
-    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored.
+
+    ``data`` is empty once it is stored by :meth:`Store.park`.
+    """
 
     data: bytes
     row: int = 0
@@ -146,7 +149,7 @@ class Store(SiteTables):
             self._insert_item(row, item)
         page.row = row
         if page.response is not None:
-            page.response.row = response
+            page.response.row, page.response.data = response, b""  # the crawl has the response itself
         return row
 
     def _insert_item(self, page: int, item: bytes) -> None:
