@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
-import os
 import pickle
 import sys
 from base64 import b64encode
@@ -16,11 +14,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from scrapy import Spider, http
+from scrapy import http
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 from scrapy.http import Request, Response
-from scrapy.utils.conf import closest_scrapy_cfg
 
 from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.crawl.source_page import PAGE_KEY, Origin, SourcePage
@@ -296,24 +293,6 @@ def _source_of(parked: ParkedPage) -> SourcePage:
     page = Page.parse(parked.url, parked.html, site=parked.site)
     origin = Origin(parked.origin, response)
     return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)
-
-
-def owner_of(crawler: Crawler) -> str:
-    """Return a string that tells the spider of ``crawler`` from all others that may use the same store."""
-    spider = crawler.spidercls
-    names = [_project_of(spider), crawler.settings.get("BOT_NAME"), class_path(spider), spider.name or ""]
-    return json.dumps(names)
-
-
-def _project_of(spider: type[Spider]) -> str:
-    if config := closest_scrapy_cfg():
-        return str(Path(config).resolve().parent)
-    if project := os.environ.get("SCRAPY_PROJECT"):
-        return f"project {project}"
-    try:
-        return str(Path(inspect.getfile(spider)).resolve())
-    except (OSError, TypeError):
-        return ""
 
 
 # --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes
