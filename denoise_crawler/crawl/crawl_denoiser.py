@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import logging
+import os
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.utils.conf import closest_scrapy_cfg
 
 from denoise_crawler.crawl.item_fields import ItemWriter
-from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems, owner_of
-from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem
+from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems
+from denoise_crawler.crawl.report import CrawlReport, LowConfidenceItem, class_path
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
 from denoise_crawler.crawl.sites import Sites
@@ -189,3 +194,21 @@ class CrawlDenoiser:
         if not safe:
             logger.error("A feed failed: what had waited stays in %s for the next run", self.settings.store)
         self._store.safely(None, Store.close, safe=safe)
+
+
+def owner_of(crawler: Crawler) -> str:
+    """Return a string that tells the spider of ``crawler`` from all others that may use the same store."""
+    spider = crawler.spidercls
+    names = [_project_of(spider), crawler.settings.get("BOT_NAME"), class_path(spider), spider.name or ""]
+    return json.dumps(names)
+
+
+def _project_of(spider: type[Spider]) -> str:
+    if config := closest_scrapy_cfg():
+        return str(Path(config).resolve().parent)
+    if project := os.environ.get("SCRAPY_PROJECT"):
+        return f"project {project}"
+    try:
+        return str(Path(inspect.getfile(spider)).resolve())
+    except (OSError, TypeError):
+        return ""

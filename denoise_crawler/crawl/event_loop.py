@@ -27,7 +27,7 @@ class Gate:
         self.is_open = self._is_free = False
 
     async def wait(self) -> None:
-        """Wait until the gate is opened, and until those who came before have gone on."""
+        """Wait until the gate is opened, and until those who came before that have gone on."""
         if not self._is_free:
             turn: Deferred[None] = Deferred()
             self._waiting.append(turn)
@@ -35,14 +35,15 @@ class Gate:
 
     def open(self) -> None:
         """Wake all who wait."""
+        # With asyncio they go on a moment later. Only those who come before that wait once more: a callback that
+        # waited for each of its items would be held while all pages behind it are downloaded.
+        self._is_free = self.is_open or not self._waiting
         self.is_open = True
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
             turn.callback(None)
-        if waiting:  # with asyncio they go on a moment later
+        if not self._is_free:
             call_later(0, self.open)
-        else:
-            self._is_free = True
 
 
 async def sleep(seconds: float) -> None:
@@ -74,8 +75,6 @@ class Concurrently:
         try:
             for call in calls:
                 running.add(asyncio.ensure_future(call))
-                await asyncio.sleep(0)  # the call begins, and the rest of the crawl has its turn
-                running = {future for future in running if not future.done()}
                 if len(running) >= self._limit:
                     running = await self._wait_for_one(running)
         finally:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import logging
-import os
 import pickle
 import sys
 from base64 import b64encode
@@ -16,11 +14,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from scrapy import Spider, http
+from scrapy import http
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 from scrapy.http import Request, Response
-from scrapy.utils.conf import closest_scrapy_cfg
 
 from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.crawl.source_page import PAGE_KEY, Origin, SourcePage
@@ -147,34 +144,45 @@ class WaitingItems:
                     yield self._release_page(page, inherited)
 
     def _release_page(self, page: WaitingPage, inherited: bool) -> Iterator[WaitingItem]:
-        for parked in self._waiting_of(page, inherited):
-            try:
-                waiting = self._read(parked)
-            except Exception as error:  # of another release, or its class is gone
-                self._set_aside(parked, error)
-                continue
-            if self._store.safely(False, Store.release, parked.id):
+        last = -1
+        while batch := self._next_items(page, last, inherited):
+            last = batch[-1].id
+            if self._store.safely(0, Store.release, [parked.id for parked in batch]):
+                yield from self._take_each(batch)
+
+    def _next_items(self, page: WaitingPage, last: int, inherited: bool) -> list[Parked]:
+        if inherited and page.origin in self._hidden_origins:
+            inherited = False
+        return self._store.safely([], Store.next_items, page, last, inherited=inherited)
+
+    def _take_each(self, batch: list[Parked]) -> Iterator[WaitingItem]:
+        """Yield released items; those that the caller does not take wait again."""
+        left = {parked.id for parked in batch}
+        try:
+            for parked in batch:
+                try:
+                    waiting = self._read(parked)
+                except Exception as error:  # of another release, or its class is gone
+                    if self._set_aside(parked, error):
+                        left.remove(parked.id)
+                    continue
+                left.remove(parked.id)
                 with self._report.isolate_step("count an item that waits no longer"):
                     self._limits.uncount_released()
                 yield waiting
-
-    def _waiting_of(self, page: WaitingPage, inherited: bool) -> Iterator[Parked]:
-        try:
-            for parked in self._store.store.waiting_of(page.origin, page.site, inherited=inherited):
-                if not (parked.inherited and page.origin in self._hidden_origins):
-                    yield parked
-        except Exception as error:  # no error of the store costs an item
-            self._store.report(error)
+        finally:
+            if left:
+                self._store.safely(0, Store.release, left, released=False)
 
     def _read(self, parked: Parked) -> WaitingItem:
         source = self._source(parked.page)
         return WaitingItem(unpack(parked.item, _parked_page(source).html), source)
 
-    def _set_aside(self, parked: Parked, error: Exception) -> None:
-        """Write an item that cannot be read into a file beside the store; if that fails it stays."""
+    def _set_aside(self, parked: Parked, error: Exception) -> bool:
+        """Write an item that cannot be read into a file beside the store; return False if that fails."""
         if not isinstance(error, ValueError | DamagedRowError):  # the store, not the item
             self._store.report(error)
-            return
+            return False
         message = "An item that waited cannot be read and is kept in %s: %s"
         self._report.first("unreadable", message, self.unreadable, printable(error), level=logging.ERROR)
         row = {"site": parked.site, "error": str(error), "item": b64encode(parked.item).decode("ascii")}
@@ -184,8 +192,8 @@ class WaitingItems:
                 lines.write(json.dumps(row) + "\n")
         except OSError as failure:
             self._store.report(failure)
-            return
-        self._store.safely(False, Store.release, parked.id)
+            return False
+        return True
 
     @property
     def unreadable(self) -> Path:
@@ -285,24 +293,6 @@ def _source_of(parked: ParkedPage) -> SourcePage:
     page = Page.parse(parked.url, parked.html, site=parked.site)
     origin = Origin(parked.origin, response)
     return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)
-
-
-def owner_of(crawler: Crawler) -> str:
-    """Return a string that tells the spider of ``crawler`` from all others that may use the same store."""
-    spider = crawler.spidercls
-    names = [_project_of(spider), crawler.settings.get("BOT_NAME"), class_path(spider), spider.name or ""]
-    return json.dumps(names)
-
-
-def _project_of(spider: type[Spider]) -> str:
-    if config := closest_scrapy_cfg():
-        return str(Path(config).resolve().parent)
-    if project := os.environ.get("SCRAPY_PROJECT"):
-        return f"project {project}"
-    try:
-        return str(Path(inspect.getfile(spider)).resolve())
-    except (OSError, TypeError):
-        return ""
 
 
 # --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes

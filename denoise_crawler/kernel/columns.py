@@ -275,6 +275,7 @@ COMMAS, SENTENCE_ENDS = ",，、。", '.!?。！？…:：;；"”»'  # the com
 LONGEST_MASKED = 200  # characters of a text whose numbers are masked
 STYLE_LENGTHS, STYLE_LINKED = (15, 40, 120), 0.9  # what parts short blocks from longer ones, links from others
 LEAST_LABEL, LONGEST_LABEL, LEAST_HEADING = 3, 80, 10  # characters
+HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 TITLE_CHARACTERS, LEAST_TITLE, BEGINNING = 300, 0.3, 24
 MAX_LEAVES = 32
 PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})

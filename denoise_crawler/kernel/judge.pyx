@@ -11,14 +11,14 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from libc.math cimport exp, fabs, llrint, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, Standing
-from denoise_crawler.kernel.reference import headings_of, introduced_lists  # they take as long compiled
+from denoise_crawler.kernel.reference import introduced_lists  # it takes as long compiled
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -654,6 +654,118 @@ cdef int fill_shapes(
             if least_label <= before <= longest_label:
                 shapes[index] = label_hash("".join(text.split())[:before])
     return 0
+
+
+# --- what lines of a page are: headings, calls on the reader, lines with dates at one place
+
+def headings_of(nodes, blocks):
+    """Return the headings with text, and the numbers of those that are links for the most part."""
+    cdef Page page = page_of(blocks)
+    cdef const int32_t[::1] tags = nodes.columns.tags
+    cdef const int64_t[::1] own = blocks.around.nodes
+    cdef double[:, ::1] so_far = page.so_far()
+    cdef int64_t[8] ends  # by level, where the next heading of that level or a higher one begins
+    cdef Py_ssize_t element, first, last, level, lowest = shared.H1, highest = shared.H3
+    cdef list names = nodes.columns.names, found = [], linked = []
+    levels = shared.HEADING_LEVELS
+    check(own.shape[0] == page.size, "the columns of the elements do not fit each other")
+    for level in range(8):
+        ends[level] = page.count
+    for element in range(page.size - 1, -1, -1):
+        first, last = page.first[element], page.last[element]
+        if first == last or not lowest <= page.tags[element] <= highest:
+            continue
+        check(0 <= own[element] < tags.shape[0], "an element is a node that is not there")
+        level = levels.get(names[tags[own[element]]], 0)
+        found.append((first, last, max(ends[level], last)))
+        for level in range(level, 8):
+            ends[level] = first
+    found.reverse()
+    for element in range(len(found)):
+        first, last, _ = found[element]
+        if 2.0 * (so_far[1, last] - so_far[1, first]) >= so_far[0, last] - so_far[0, first]:
+            linked.append(element)
+    return np.array(found, np.int64).reshape(-1, 3), linked
+
+
+cdef enum:
+    CALL_KEYS = 4096
+cdef list SIGNS = list(naming.CALLS), STEMS = [None]  # the stems of calls, from 1 on
+cdef int16_t[CALL_KEYS] first_stem  # by the key of two letters, the first stem that may begin with them; 0 if none does
+cdef int16_t[::1] next_stem = np.zeros(1 + sum(map(len, naming.CALLS.values())), np.int16)
+cdef int16_t[::1] sign_of = np.zeros_like(next_stem)
+
+
+cdef inline uint32_t call_key(Py_UCS4 one, Py_UCS4 two) noexcept nogil:
+    return (<uint32_t>one * 31 + <uint32_t>two) % CALL_KEYS
+
+
+for _number, _stems in enumerate(naming.CALLS.values()):
+    for _stem in _stems:
+        sign_of[len(STEMS)], next_stem[len(STEMS)] = _number, first_stem[call_key(_stem[0], _stem[1])]
+        first_stem[call_key(_stem[0], _stem[1])] = <int16_t>len(STEMS)
+        STEMS.append(_stem)
+
+
+def calls_in(list texts not None):
+    """Return by text how many calls on the reader it has, none if it is long."""
+    cdef Py_ssize_t index, at, stem, most = naming.LONGEST_CALL, begin = 0
+    cdef int64_t there = 1  # the signs that are on the page, a bit each; the first is in any
+    cdef str text
+    cdef list lines = []
+    cdef int64_t[::1] ends = longs(len(STEMS))  # by stem, where it ended last
+    found = np.zeros(len(texts))
+    cdef double[::1] calls = found
+    for index in range(len(texts)):
+        text = texts[index]
+        text = text.lower() if len(text) <= most else ""
+        lines.append(text)
+        if not PyUnicode_IS_ASCII(text):
+            for stem in range(1, len(SIGNS)):
+                if <str>SIGNS[stem] in text:
+                    there |= <int64_t>1 << stem
+    for index in range(len(lines)):
+        text = lines[index]
+        for at in range(len(text) - 1):
+            stem = first_stem[call_key(text[at], text[at + 1])]
+            while stem:
+                if there >> sign_of[stem] & 1 and begin + at >= ends[stem] and text.startswith(<str>STEMS[stem], at):
+                    calls[index] += 1.0
+                    ends[stem] = begin + at + len(<str>STEMS[stem])
+                stem = next_stem[stem]
+        begin += len(text)
+    return found
+
+
+def places_of(blocks, double longest, double least, Py_ssize_t most):
+    """Return the first blocks, at most ``most``, of each place with short blocks between which much of the text stands."""
+    cdef Page page = page_of(blocks)
+    cdef Py_ssize_t index, kind, groups, end, size = 0, count = page.count
+    cdef int64_t[::1] keys = longs(count), rows = longs(count), first = longs(count), of = longs(count), last, times
+    cdef double[:, ::1] so_far = page.so_far()
+    cdef double own
+    cdef list places = []
+    for index in range(count):
+        if page.characters[index] <= longest:
+            keys[size], rows[size] = page.paths[page.homes[index]], index
+            size += 1
+    groups = group(keys[:size], first[:size], of[:size])
+    last, times = longs(groups), longs(groups)
+    for index in range(size):
+        last[of[index]] = rows[index]
+        times[of[index]] += 1
+    for kind in range(groups):
+        # the last post is as long as the mean of the others
+        index, end = rows[first[kind]], last[kind] + 1
+        end = min(end + (last[kind] - index) // max(times[kind] - 1, 1), count)
+        own = so_far[0, end] - so_far[1, end] - so_far[0, index] + so_far[1, index]
+        is_place = times[kind] > 1 and own >= least * (so_far[0, count] - so_far[1, count])
+        places.append([] if is_place else None)
+    for index in range(size):
+        place = places[of[index]]
+        if place is not None and len(<list>place) < most:
+            (<list>place).append(rows[index])
+    return [place for place in places if place is not None]
 
 
 # --- how blocks agree with texts that the page declares: runs of words
@@ -1815,17 +1927,21 @@ cdef class Trees:
                 self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
         self.features, self.thresholds, self.ruled_out, self.leaves = features, thresholds, ruled_out, leaves
 
-    def scores(self, const float[:, ::1] columns not None):
-        """Return the sum of what the trees give each row; ``columns`` is the table by feature."""
+    def scores(self, const float[:, ::1] columns not None, Py_ssize_t sums=1):
+        """Return the sum of what the trees give each row; or so many ``sums`` of as many trees each, in turn.
+
+        ``columns`` is the table by feature.
+        """
         cdef Py_ssize_t count = columns.shape[0], rows = columns.shape[1]
         cdef Py_ssize_t trees = self.features.shape[0], splits = self.features.shape[1]
-        cdef Py_ssize_t first, some, column
+        cdef Py_ssize_t first, some, column, at, each = trees // sums
         cdef float* values
         cdef void* room
         cdef AddTrees add_trees = fastest_add_trees()
-        cdef double[::1] total = doubles(rows)
+        cdef double[::1] total = doubles(sums * rows)
         check(<size_t>count >= self.columns, "a split has a feature that the table has not")
-        if not rows or not trees or not splits:
+        check(sums > 0 and each * sums == trees, "the trees do not make so many sums")
+        if not rows or not each or not splits:
             return total.base
         room = malloc(count * ROWS * sizeof(float) + 32)
         if room == NULL:
@@ -1838,10 +1954,12 @@ cdef class Trees:
                 some = min(rows - first, ROWS)
                 for column in range(count):
                     memcpy(values + column * ROWS, &columns[column, first], some * sizeof(float))
-                add_trees(
-                    <const floats*>values, some, trees, splits, &self.features[0, 0], &self.thresholds[0, 0],
-                    &self.ruled_out[0, 0], &self.leaves[0, 0], self.leaves.shape[1], &total[first],
-                )
+                for at in range(sums):
+                    add_trees(
+                        <const floats*>values, some, each, splits, &self.features[at * each, 0],
+                        &self.thresholds[at * each, 0], &self.ruled_out[at * each, 0], &self.leaves[at * each, 0],
+                        self.leaves.shape[1], &total[at * rows + first],
+                    )
                 first += ROWS
         free(room)
         return total.base
@@ -1871,17 +1989,16 @@ def contributions(
     return added.base
 
 
-def looks(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees first, Trees second):
-    """Return all features, and by block the log odds that it is content: a first look, and one at its scores."""
+def look_at(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees trees):
+    """Return all features by feature: those of a first look, and what a second sees of the scores of its ``trees``."""
     cdef Page page = page_of(blocks, of_page.shape[1])
     cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
-    table = np.empty((local + (0 if first is None else len(shared.SCORES)), page.count), np.float32)
+    table = np.empty((local + (0 if trees is None else len(shared.SCORES)), page.count), np.float32)
     cdef float[:, ::1] rows = table
     fill_local(rows[:local], page, of_page, standing, wishes)
-    if first is None:
-        return table, None
-    fill_scores(rows, local, page, first.scores(rows[:local]))
-    return table, second.scores(rows)
+    if trees is not None:
+        fill_scores(rows, local, page, trees.scores(rows[:local]))
+    return table
 
 
 # --- what is taken of a page: the chances of its blocks, the cut, what belongs together, headings with sections

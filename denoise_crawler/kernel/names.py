@@ -10,12 +10,28 @@ import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 from denoise_crawler.kernel.columns import PLACES, TAG_CODES
 from denoise_crawler.kernel.hashes import hash32
 from denoise_crawler.kernel.html_names import INLINE, TEXT
 
 _WORD = re.compile("[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+_REMEMBERED = 16_384
+T = TypeVar("T")
+
+
+class Remembered(dict[str, T]):
+    """What short texts are worth: a site has few classes, labels and buttons, and they come back."""
+
+    def __init__(self, worth: Callable[[str], T]) -> None:
+        self._worth = worth
+
+    def __missing__(self, text: str) -> T:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        self[text] = worth = self._worth(text)
+        return worth
 
 
 @lru_cache(maxsize=16_384)
@@ -179,3 +195,34 @@ def title_words(text: str) -> tuple[str, ...]:
 def letter_pairs(text: str) -> tuple[str, ...]:
     """Return the distinct pairs of letters of a text, by which it is compared with a Chinese or Japanese title."""
     return tuple({one + other for one, other in pairwise(text.lower())})
+
+
+# stems of calls, by a sign that texts of their script have: of letters by e-mail and subscriptions, of money, of
+# consent and what a browser must do, of other pages and sharing
+_STEMS = {
+    "": (
+        "newsletter|subscrib|sign up|inbox|e-mail address|email address|log in|sign in|free trial|cancel any"
+        "|abonn|anmeld|e-mail-adresse|registrier|inscri|adresse e-mail|connectez|suscr|boletín"
+        "|correo electrónico|assin|cadastr|iscriv|abbona|nieuwsbrief|zapisz się|prenumer|abone ol|bülten"
+        "|đăng ký|langganan|iratkoz|přihlas|donat|support us|support our|your support|crowdfund|patreon"
+        "|spende|unterstützen sie|faire un don|soutenez|apóyanos|donación|hazte soci|apoie|doe agora|sostieni"
+        "|donazion|doneer|steun ons|wesprzyj|bağış|cookie|consent|javascript|browser|einwilligung|datenschutz"
+        "|navigateur|navegador|external content|externer inhalt|adblock|ad blocker|read more|read also"
+        "|also read|related|follow us|share this|download our|download the app|lesen sie auch|mehr zum thema"
+        "|folgen sie|lire aussi|à lire|suivez-nous|lee también|síguenos|leia também|siga-nos|leggi anche"
+        "|seguici|lees ook|czytaj także"
+    ),
+    "о": "подпис|рассылк|войдите|пожертв|поддержите|браузер|согласи|читайте также",
+    "的": (
+        "订阅|訂閱|登录|登錄|注册|註冊|会员|會員|公众号|扫码|打赏|赞助|贊助|浏览器|隐私|隱私|相关阅读|相关文章"
+        "|延伸阅读|分享|关注|關注"
+    ),
+    "の": "購読|登録|会員|メルマガ|ログイン|寄付|ブラウザ|関連記事",
+    "이": "구독|로그인|회원|후원|브라우저|관련기사",
+    "ا": "اشترك",
+    "α": "εγγραφ",
+    "ה": "הרשמ|הירשמ",
+    "स": "सदस्य",
+}  # fmt: skip
+CALLS = {sign: tuple(stems.split("|")) for sign, stems in _STEMS.items()}
+LONGEST_CALL = 300  # characters

@@ -32,7 +32,7 @@ from denoise_crawler.kernel.reference_declared import agreement, headline_of, wo
 from denoise_crawler.kernel.reference_features import (
     Trees,
     contributions,
-    looks,
+    look_at,
     page_table,
 )
 from denoise_crawler.kernel.reference_site import SiteSums
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
-    "SiteSums", "Trees", "agreement", "blocks_of", "content_chances", "contributions", "decide", "headings_of",
-    "headline_of", "introduced_lists", "joint_chances", "looks", "most_f1", "page_table", "page_type_row",
-    "rules_of", "take", "texts_of", "verdicts", "word_hashes",
+    "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "contributions", "decide",
+    "headings_of", "headline_of", "introduced_lists", "joint_chances", "look_at", "most_f1", "page_table",
+    "page_type_row", "places_of", "rules_of", "take", "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 
@@ -263,9 +263,6 @@ def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
     return np.array(found, np.int64).reshape(-1, 2)
 
 
-_LEVELS = {f"h{level}": level for level in range(1, 7)}
-
-
 def headings_of(nodes: Any, blocks: Blocks) -> tuple[Indices, list[int]]:
     """Return the headings with text, and the numbers of those that are links for the most part.
 
@@ -280,10 +277,43 @@ def headings_of(nodes: Any, blocks: Blocks) -> tuple[Indices, list[int]]:
     numbers = (columns.tags[around.nodes[elements]], around.first[elements], around.last[elements])
     ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
     for tag, first, last in zip(*(column.tolist() for column in numbers), strict=True):
-        level = _LEVELS.get(columns.names[tag], 0)
+        level = shared.HEADING_LEVELS.get(columns.names[tag], 0)
         found.append((first, last, max(ends[level], last)))
         ends[level:] = [first] * (8 - level)
     headings = np.array(found[::-1], np.int64).reshape(-1, 3)
     surplus = np.concatenate([[0.0], np.cumsum(2 * blocks.linked - blocks.characters)])
     linked = np.flatnonzero(surplus[headings[:, 1]] >= surplus[headings[:, 0]])
     return headings, linked.tolist()
+
+
+# --- calls on the reader, lines with dates at one place
+
+
+def calls_in(texts: list[str]) -> Numbers:
+    """Return by text how many calls on the reader it has, none if it is long."""
+    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in texts]
+    whole = "\n".join(lines)
+    stems = [stem for sign, some in naming.CALLS.items() if sign in whole for stem in some if stem in whole]
+    return np.array([sum(map(line.count, stems)) for line in lines], np.float64)
+
+
+def places_of(blocks: Blocks, longest: float, least: float, most: int) -> list[list[int]]:
+    """Return the short blocks of each place where a share of the text, ``least`` or more, stands between such.
+
+    Args:
+        blocks: The blocks of a page.
+        longest: The characters of a short block, at most.
+        least: The share of the text outside links.
+        most: The blocks of a place that are returned, at most.
+    """
+    places: dict[int, list[int]] = {}
+    for block in np.flatnonzero(blocks.characters <= longest).tolist():
+        places.setdefault(int(blocks.around.paths[blocks.elements[block]]), []).append(block)
+    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
+    found = []
+    for first, *others in places.values():
+        # the last post is as long as the mean of the others
+        end = others[-1] + 1 + (others[-1] - first) // len(others) if others else first
+        if others and own[min(end, len(blocks))] - own[first] >= least * own[-1]:
+            found.append([first, *others[: most - 1]])
+    return found

@@ -306,12 +306,18 @@ class Trees:
         self._features, self._leaves = features.T.ravel(), leaves
         self._thresholds, self._ruled_out = thresholds.T.reshape(-1, 1), ruled_out.T.reshape(-1, 1)
 
-    def scores(self, table: Table) -> Numbers:
-        """Return the sum of what all trees give each row; the table is by feature."""
+    def scores(self, table: Table, sums: int = 1) -> Numbers:
+        """Return the sum of what all trees give each row; or so many ``sums`` of as many trees each, in turn.
+
+        The table is by feature.
+        """
+        if len(self._leaves) % sums:
+            raise ValueError("the trees do not make so many sums")
         count = table.shape[1]
         chunks = [table[:, start : start + _AT_ONCE] for start in range(0, count, _AT_ONCE)]
-        sums = [np.add.accumulate(self._by_tree(chunk))[-1] for chunk in chunks if len(self._leaves)]
-        return np.concatenate(sums) if sums else np.zeros(count)
+        by_tree = [self._by_tree(chunk).reshape(sums, -1, chunk.shape[1]) for chunk in chunks if len(self._leaves)]
+        totals = [np.add.accumulate(some, axis=1)[:, -1] for some in by_tree]
+        return np.concatenate(totals, axis=1).ravel() if totals else np.zeros(sums * count)
 
     def _by_tree(self, table: Table) -> Numbers:
         """Return what each tree gives each row of a short table by feature."""
@@ -345,16 +351,12 @@ def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, ro
     return added
 
 
-def looks(
-    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], first: Trees | None,
-    second: Trees | None,
-) -> tuple[Table, Numbers | None]:  # fmt: skip
-    """Return all features, a row for each, and the log odds of each block.
+def look_at(
+    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], trees: Trees | None
+) -> Table:
+    """Return all features, a row for each: those of a first look, and what a second sees of its scores.
 
-    Without trees these are the features that the trees of a first look see, and no log odds.
+    Without the ``trees`` of the first look these are its features alone.
     """
     table = _local_table(blocks, of_page, standing, wishes)
-    if first is None or second is None:
-        return table, None
-    table = np.concatenate([table, _score_table(blocks, first.scores(table))])
-    return table, second.scores(table)
+    return table if trees is None else np.concatenate([table, _score_table(blocks, trees.scores(table))])

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +23,15 @@ logger = logging.getLogger(__name__)
 
 _LEVEL = 1  # of zlib: a third of the time of its default for a tenth more bytes
 _ROWS_AT_ONCE = 10_000
+_ITEMS_AT_ONCE, _BYTES_AT_ONCE = 50, 1 << 20
 
 
 @dataclass(slots=True, eq=False)
 class ParkedResponse:
-    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored."""
+    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored.
+
+    ``data`` is empty once it is stored by :meth:`Store.park`.
+    """
 
     data: bytes
     row: int = 0
@@ -145,7 +149,7 @@ class Store(SiteTables):
             self._insert_item(row, item)
         page.row = row
         if page.response is not None:
-            page.response.row = response
+            page.response.row, page.response.data = response, b""  # the crawl has the response itself
         return row
 
     def _insert_item(self, page: int, item: bytes) -> None:
@@ -219,43 +223,52 @@ class Store(SiteTables):
             WaitingPage(*row) for row in self._db.execute(query, (self.run, name, inherited, last, _ROWS_AT_ONCE))
         ]
 
-    def waiting_of(self, origin: bytes, site: str, *, inherited: bool = True) -> Iterator[Parked]:
-        """Yield the waiting items of a page in order. One that is damaged stays, and is logged."""
-        query = (
-            "SELECT parked.id FROM page CROSS JOIN parked ON parked.page = page.id WHERE origin = ?1 "
-            "AND site = ?2 AND run = ?3 AND NOT released AND parked.id > ?4 AND (?5 OR NOT inherited) "
-            "ORDER BY parked.id LIMIT ?6"
-        )
-        last = -1
-        while ids := self._db.execute(query, (origin, site, self.run, last, inherited, _ROWS_AT_ONCE)).fetchall():
-            last = ids[-1][0]
-            for row in ids:
-                if (parked := self._read(*row)) is not None:
-                    yield parked
+    def next_items(self, page: WaitingPage, last: int = -1, *, inherited: bool = True) -> list[Parked]:
+        """Return the next waiting items of a page in order: some, so that few bytes are in memory; [] at the end.
 
-    def _read(self, row: int) -> Parked | None:
-        """Return a waiting item, None if it waits no longer or is damaged."""
-        columns = self._db.execute(
-            "SELECT parked.id, site, page, item, inherited FROM parked JOIN page ON page.id = page "
-            "WHERE parked.id = ? AND NOT released",
-            (row,),
-        ).fetchone()
-        if columns is None:
-            return None
-        parked = Parked(*columns)
+        One that is damaged stays, and is logged. Where the file is damaged, those before are returned first.
+
+        Args:
+            page: The page.
+            last: The row of the item before.
+            inherited: Whether items of earlier runs count.
+        """
+        query = (
+            "SELECT parked.id, site, page, item, inherited FROM page CROSS JOIN parked ON parked.page = page.id "
+            "WHERE origin = ? AND site = ? AND run = ? AND NOT released AND parked.id > ? "
+            "AND (? OR NOT inherited) ORDER BY parked.id"
+        )
+        items: list[Parked] = []
+        size = 0
+        rows = self._db.execute(query, (page.origin, page.site, self.run, last, inherited))
+        try:
+            for row in rows:
+                if (item := self._inflated(Parked(*row))) is not None:
+                    items.append(item)
+                    size += len(item.item)
+                if len(items) == _ITEMS_AT_ONCE or size > _BYTES_AT_ONCE:
+                    break
+        except sqlite3.Error:
+            if not items:
+                raise
+        return items
+
+    def _inflated(self, parked: Parked) -> Parked | None:
         try:
             return parked._replace(item=inflate(parked.item))
         except (TypeError, ValueError, zlib.error) as error:
             logger.error("An item that waits in %s cannot be read (%s) and stays there", self.path, error)
             return None
 
-    def release(self, row: int) -> bool:
-        """Mark an item as released; return False if it waits no longer.
+    def release(self, rows: Iterable[int], *, released: bool = True) -> int:
+        """Mark items as released, or as waiting again; return how many.
 
-        It stays in the file until :meth:`close`, when feeds are safe.
+        A released item stays in the file until :meth:`close`, when feeds are safe.
         """
-        released = self._db.execute("UPDATE parked SET released = 1 WHERE id = ? AND NOT released", (row,))
-        return released.rowcount > 0
+        statement = "UPDATE parked SET released = ? WHERE id = ?"
+        with transaction(self._db) as db:
+            marked = db.executemany(statement, [(released, row) for row in rows])
+        return marked.rowcount
 
     def waiting_count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Count the waiting items of this run; arguments as for :meth:`next_pages`."""

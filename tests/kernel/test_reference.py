@@ -136,12 +136,9 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
     said = headline, description, named, rng.normal(size=len(shared.KINDS)), rng.random(count), declared
     of_page = assert_same("page_table", blocks, *said)
     for standing in (None, standing_of(rng, blocks)):
-        table, _ = assert_same("looks", blocks, of_page, standing, (1.0, 0.0), None, None)
-        first, second = trees_of(rng, len(table)), trees_of(rng, len(table) + len(shared.SCORES))
-        looked = [
-            road.looks(blocks, of_page, standing, (1.0, 0.0), road.Trees(*first), road.Trees(*second))
-            for road in ROADS
-        ]
+        table = assert_same("look_at", blocks, of_page, standing, (1.0, 0.0), None)
+        trees = trees_of(rng, len(table))
+        looked = [road.look_at(blocks, of_page, standing, (1.0, 0.0), road.Trees(*trees)) for road in ROADS]
         assert same(*looked)
 
 

@@ -41,6 +41,8 @@ def assert_same_page(html: str) -> None:
     blocks = assert_same("blocks_of", page.nodes, frozenset(words_of(page.title[:LONGEST_NAMES])))
     assert_same("introduced_lists", page.nodes, blocks)
     assert_same("headings_of", page.nodes, blocks)
+    assert_same("calls_in", blocks.texts)
+    assert_same("places_of", blocks, 80.0, 0.1, 3)
     assert_same("headline_of", page.title, blocks)
 
 

@@ -182,7 +182,7 @@ def test_a_run_that_ends_on_a_full_disk_hands_on_each_item_once_unless_its_feed_
     store = Store(path, owner="one")
     store.inherit()
     for parked in list(all_waiting(store))[:3]:
-        store.release(parked.id)
+        store.release([parked.id])
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
     try:

@@ -49,7 +49,10 @@ def page_with(store: Store, *names: str) -> ParkedPage:
 def waiting(store: Store, site: str | None = None, *, inherited: bool = True) -> Iterator[Parked]:
     """Yield waiting items page by page, as a crawl releases them."""
     for page in store.next_pages(site, inherited=inherited):
-        yield from store.waiting_of(page.origin, page.site, inherited=inherited)
+        last = -1
+        while rows := store.next_items(page, last, inherited=inherited):
+            last = rows[-1].id
+            yield from rows
 
 
 def names(store: Store, site: str | None = None, *, inherited: bool = True) -> list[str]:
@@ -58,12 +61,12 @@ def names(store: Store, site: str | None = None, *, inherited: bool = True) -> l
 
 def release(store: Store, name: str) -> None:
     [row] = [row for row in waiting(store) if row.item == name.encode()]
-    assert store.release(row.id)
+    assert store.release([row.id])
 
 
 def release_all(store: Store) -> None:
     for row in waiting(store):
-        assert store.release(row.id)
+        assert store.release([row.id])
 
 
 def rows_in(path: Path) -> int:
@@ -114,7 +117,7 @@ def test_rows_parked_while_others_of_their_page_come_back_come_too(path: Path) -
         seen = []
         for row in waiting(store, "a.example"):
             seen.append(row.item.decode())
-            store.release(row.id)
+            store.release([row.id])
             if len(seen) < 4:
                 store.park(page, b"after " + row.item)
         assert seen == ["first", "after first", "after after first", "after after after first"]
@@ -425,15 +428,24 @@ def test_items_of_a_page_come_back_in_order_each_with_a_number(path: Path) -> No
     assert rows_in(path) == 6
 
 
-def test_an_item_that_goes_on_while_others_are_read_goes_on_once(path: Path) -> None:
+def test_items_that_were_released_do_not_come_again_and_those_that_wait_again_do(path: Path) -> None:
     with opened(path) as store:
         page_with(store, *"abcdef")
-        reader = waiting(store)
-        assert next(reader).item == b"a"
-        for row in [row for row in waiting(store) if row.item in (b"c", b"d")]:
-            store.release(row.id)
-        assert [row.item for row in reader if store.release(row.id)] == [b"b", b"e", b"f"]
-        assert not store.release(row.id)
+        rows = [row.id for row in waiting(store)]
+        assert store.release(rows[:4]) == 4
+        assert names(store) == ["e", "f"]
+        assert store.release(rows[2:4], released=False) == 2
+        assert names(store) == ["c", "d", "e", "f"]
+
+
+def test_a_page_of_large_items_is_read_some_at_a_time(path: Path) -> None:
+    with opened(path) as store:
+        page = page_with(store, "first")
+        for number in range(4):
+            store.park(page, bytes([number]) * 600_000)
+        [of_page] = store.next_pages()
+        assert len(store.next_items(of_page)) == 3
+        assert [row.item[:1] for row in waiting(store)] == [b"f", b"\0", b"\1", b"\2", b"\3"]
 
 
 def test_an_item_that_unpacks_to_gigabytes_stays_packed_and_the_others_come(

@@ -10,12 +10,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import H1, H3
+from denoise_crawler.kernel.names import Remembered
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
 
@@ -26,35 +28,7 @@ if TYPE_CHECKING:
     from denoise_crawler.page.nodes import Element
 
 BOXES = "calls", "calls around", "below advertisement", "near address field", "below comments", "answerable"
-# stems of calls, by a sign that texts of their script have: of letters by e-mail and subscriptions, of money, of
-# consent and what a browser must do, of other pages and sharing
-_CALLS = {
-    "": (
-        "newsletter|subscrib|sign up|inbox|e-mail address|email address|log in|sign in|free trial|cancel any"
-        "|abonn|anmeld|e-mail-adresse|registrier|inscri|adresse e-mail|connectez|suscr|boletín"
-        "|correo electrónico|assin|cadastr|iscriv|abbona|nieuwsbrief|zapisz się|prenumer|abone ol|bülten"
-        "|đăng ký|langganan|iratkoz|přihlas|donat|support us|support our|your support|crowdfund|patreon"
-        "|spende|unterstützen sie|faire un don|soutenez|apóyanos|donación|hazte soci|apoie|doe agora|sostieni"
-        "|donazion|doneer|steun ons|wesprzyj|bağış|cookie|consent|javascript|browser|einwilligung|datenschutz"
-        "|navigateur|navegador|external content|externer inhalt|adblock|ad blocker|read more|read also"
-        "|also read|related|follow us|share this|download our|download the app|lesen sie auch|mehr zum thema"
-        "|folgen sie|lire aussi|à lire|suivez-nous|lee también|síguenos|leia também|siga-nos|leggi anche"
-        "|seguici|lees ook|czytaj także"
-    ),
-    "о": "подпис|рассылк|войдите|пожертв|поддержите|браузер|согласи|читайте также",
-    "的": (
-        "订阅|訂閱|登录|登錄|注册|註冊|会员|會員|公众号|扫码|打赏|赞助|贊助|浏览器|隐私|隱私|相关阅读|相关文章"
-        "|延伸阅读|分享|关注|關注"
-    ),
-    "の": "購読|登録|会員|メルマガ|ログイン|寄付|ブラウザ|関連記事",
-    "이": "구독|로그인|회원|후원|브라우저|관련기사",
-    "ا": "اشترك",
-    "α": "εγγραφ",
-    "ה": "הרשמ|הירשמ",
-    "स": "सदस्य",
-}  # fmt: skip
-_STEMS = {sign: tuple(stems.split("|")) for sign, stems in _CALLS.items()}
-_LONGEST_CALL, _MOST_CALLS = 300, 4.0  # characters of a block, calls that it counts
+_MOST_CALLS = 4.0  # that a block counts
 _ADVERTISEMENTS = (
     "advertisement|advertisements|advertising|advert|ad|ads|sponsored|sponsored content|promoted|anzeige"
     "|werbung|publicité|annonce|publicidad|anuncio|publicidade|pubblicità|annuncio|advertentie|reklama"
@@ -88,77 +62,52 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     if not len(blocks):
         return NO_BOXES
     rows = np.zeros((len(BOXES), len(blocks)), np.float32)
-    whole = "\n".join(text if len(text) <= _LONGEST_CALL else "" for text in blocks.texts).lower()
-    lines = whole.split("\n")
-    rows[0] = _calls(whole, lines)
-    rows[1] = _around(blocks, rows[0])
-    short = [(block, text) for block, text in enumerate(lines) if 0 < len(text) <= _LONGEST_LABEL]
-    for block in [block for block, text in short if text.strip(" :–-—•[](){}*") in _ADVERTISED]:
+    rows[0] = np.minimum(kernel.active.calls_in(blocks.texts), _MOST_CALLS)
+    if rows[0].any():
+        rows[1] = _around(blocks, rows[0])
+    labels = [_LABELS[text] if len(text) <= _LONGEST_LABEL else 0 for text in blocks.texts]
+    for block in [block for block, label in enumerate(labels) if label == _ADVERTISEMENT]:
         rows[2, block : _end_of_box(blocks, block)] = 1.0
     for first, last in _with_address_field(page, blocks):
         rows[3, first:last] = 1.0
-    for block in islice(_labels_of_comments(blocks, short), _MOST_LABELS):
+    for block in islice(_labels_of_comments(blocks), _MOST_LABELS):
         is_heading = int(blocks.around.tags[blocks.elements[block]]) in _HEADING_TAGS
         below = rows[4, block : _end_of_section(blocks, block)]
         np.maximum(below, 1.0 + is_heading, out=below)
-    for first, last in _answerable(blocks, short):
+    for first, last in _answerable(blocks, [block for block, label in enumerate(labels) if label == _BUTTON]):
         rows[5, first:last] = 1.0
     return rows
 
 
 _HEADING_TAGS = frozenset(range(H1, H3 + 1))
+_ADVERTISEMENT, _BUTTON = 1, 2
 
 
-def _labels_of_comments(blocks: Blocks, short: list[tuple[int, str]]) -> Iterator[int]:
-    linked = blocks.linked.tolist()
-    return (block for block, text in short if not linked[block] and _is_label_of_comments(text))
+def _label(text: str) -> int:
+    """Return whether a short text is the label of an advertisement, a button to answer, or neither (0)."""
+    text = text.lower()
+    if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED:
+        return _BUTTON
+    is_label = len(text) <= _LONGEST_LABEL and text.strip(" :–-—•[](){}*") in _ADVERTISED
+    return _ADVERTISEMENT if is_label else 0
+
+
+_LABELS = Remembered(_label)
+
+
+def _labels_of_comments(blocks: Blocks) -> Iterator[int]:
+    texts = blocks.texts
+    return (
+        block
+        for block in np.flatnonzero(blocks.linked == 0.0).tolist()
+        if len(texts[block]) <= _LONGEST_LABEL and _is_label_of_comments(texts[block])
+    )
 
 
 @lru_cache(maxsize=16_384)
 def _is_label_of_comments(text: str) -> bool:
-    return _COMMENTS.fullmatch(text) is not None
-
-
-def _calls(whole: str, lines: list[str]) -> NDArray[np.float64]:
-    """Return by block how many calls to the reader it has; ``whole`` has the ``lines``, and each is a block."""
-    others = (stems for sign, stems in _STEMS.items() if sign and sign in whole)
-    places: list[int] = []
-    for call in chain(_possible_calls(whole), *others):
-        at = whole.find(call)
-        while at >= 0:
-            places.append(at)
-            at = whole.find(call, at + len(call))
-    if not places:
-        return np.zeros(len(lines))
-    ends = np.cumsum([len(line) + 1 for line in lines])
-    calls = np.bincount(np.searchsorted(ends, places, side="right"), minlength=len(lines))
-    return np.minimum(calls, _MOST_CALLS)
-
-
-def _possible_calls(whole: str) -> list[str]:
-    """Return the stems of which all runs of four characters are in ``whole``, by their hashes."""
-    present = np.zeros(_HASHES, bool)
-    present[_hashes(whole)] = True
-    possible = np.logical_and.reduceat(present[_STEM_HASHES], _STEM_STARTS)
-    return [_STEMS[""][number] for number in np.flatnonzero(possible).tolist()]
-
-
-_HASHES, _RUN = 1 << 16, 4
-
-
-def _hashes(text: str) -> NDArray[np.uint32]:
-    """Return a hash for each run of four characters."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    pairs = codes[:-1] * np.uint32(31) + codes[1:]
-    runs: NDArray[np.uint32] = (
-        pairs[:-2] * np.uint32(2_654_435_761) + pairs[2:] * np.uint32(40_503)
-    ) >> np.uint32(16)
-    return runs
-
-
-_HASHES_OF_STEMS = [_hashes(stem) for stem in _STEMS[""]]
-_STEM_HASHES = np.concatenate(_HASHES_OF_STEMS)
-_STEM_STARTS = np.cumsum([0, *map(len, _HASHES_OF_STEMS[:-1])])
+    text = text.lower()
+    return len(text) <= _LONGEST_LABEL and _COMMENTS.fullmatch(text) is not None
 
 
 def _around(blocks: Blocks, calls: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -214,15 +163,14 @@ def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]
 
 def _is_address_field(element: Element) -> bool:
     get = element.get
-    if (kind := get("type", "text").lower()) in ("email", "password"):
-        return True
+    if (kind := get("type", "text").lower()) != "text":
+        return kind in ("email", "password")
     said = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
-    return kind == "text" and ("mail" in said or "correo" in said)
+    return "mail" in said or "correo" in said
 
 
-def _answerable(blocks: Blocks, short: list[tuple[int, str]]) -> Iterator[tuple[int, int]]:
-    """Yield the largest elements that have a button to answer each, of two and more."""
-    buttons = [block for block, text in short if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED]
+def _answerable(blocks: Blocks, buttons: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the largest elements that have one of the ``buttons`` to answer each, of two and more."""
     if len(buttons) < 2:
         return
     around = blocks.around

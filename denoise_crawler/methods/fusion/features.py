@@ -17,7 +17,7 @@ from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Flags, Numbers, Standing, Table
+    from denoise_crawler.kernel.columns import Blocks, Flags, Indices, Numbers, Standing, Table
     from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 
@@ -192,22 +192,31 @@ class Look:
         return Look(self.forests, evidence, wishes, self.of_page)
 
     @cached_property
-    def _seen(self) -> tuple[Table, Numbers]:
-        evidence, (first, second) = self.evidence, (one and one.in_kernel for one in self.forests or (None, None))
-        table, scores = kernel.active.looks(
-            evidence.blocks, self.of_page, evidence.standing, self.wishes, first, second
-        )
-        return table.T, scores
+    def _by_feature(self) -> Table:
+        evidence, first = self.evidence, self.forests and self.forests.first.in_kernel
+        table: Table = kernel.active.look_at(evidence.blocks, self.of_page, evidence.standing, self.wishes, first)
+        return table
 
     @property
     def table(self) -> Table:
         """All features, a row for each block; without trees those of a first look."""
-        return self._seen[0]
+        return self._by_feature.T
 
-    @property
+    @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        return self._seen[1]
+        return self._scores(self._by_feature)
+
+    def scores_of(self, blocks: Indices) -> Numbers:
+        """Return the scores of some ``blocks``, without those of all."""
+        if "scores" in self.__dict__:
+            return self.scores[blocks]
+        return self._scores(self._by_feature.take(blocks, axis=1))
+
+    def _scores(self, by_feature: Table) -> Numbers:
+        assert self.forests is not None  # noqa: S101
+        scores: Numbers = self.forests.second.in_kernel.scores(by_feature)
+        return scores
 
     def contributions(self, block: int) -> Numbers:
         """Return by feature what it adds to the score of a block.

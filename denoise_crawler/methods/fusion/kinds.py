@@ -6,15 +6,15 @@ Learned from gold pages, as the worth of class words is: by word, how much more 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
 
 from denoise_crawler.kernel.columns import KINDS
-from denoise_crawler.kernel.names import words_of
+from denoise_crawler.kernel.names import Remembered, words_of
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.page import Page
@@ -26,23 +26,8 @@ if TYPE_CHECKING:
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_NAMES = 3_000
-_REMEMBERED = 16_384
 _LIMIT = 6.0
-T = TypeVar("T")
 _SAID = frozenset({"og:type", "generator"})
-
-
-class _Remembered(dict[str, T]):
-    """What names were worth: a site has few classes and ids, and they come back."""
-
-    def __init__(self, worth: Callable[[str], T]) -> None:
-        self._worth = worth
-
-    def __missing__(self, names: str) -> T:
-        if len(self) > _REMEMBERED:
-            self.clear()
-        self[names] = found = self._worth(names)
-        return found
 
 
 class ClassWords(dict[str, float]):
@@ -50,12 +35,11 @@ class ClassWords(dict[str, float]):
 
     def __init__(self, log_odds: Mapping[str, float]) -> None:
         super().__init__(log_odds)
-        self._of_names = _Remembered(self._sum)
+        self._of_names = Remembered(self._sum)
 
     def worth(self, names: list[str]) -> Numbers:
         """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
-        of_names = self._of_names
-        return np.array([of_names[one] for one in names])
+        return np.fromiter(map(self._of_names.__getitem__, names), np.float64, len(names))
 
     def _sum(self, names: str) -> float:
         return max(-_LIMIT, min(_LIMIT, fsum([self[word] for word in words_of(names) if word in self])))
@@ -67,7 +51,7 @@ class KindWords:
     def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
         self._numbers = {word: number for number, word in enumerate(log_odds)}
         self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
-        self._of_names = _Remembered(lambda names: self._known(words_of(names)))
+        self._of_names = Remembered(lambda names: self._known(words_of(names)))
 
     def says(self, words: Iterable[str]) -> Numbers:
         """Return by type the mean log odds of the words that are strongest evidence of it; 0 if none is known."""
@@ -75,8 +59,8 @@ class KindWords:
 
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
-        of_names, numbers = self._of_names, {*self._known(page.once(address_and_declared_words_of))}
-        return self._mean(numbers.union(*[of_names[names] for names in {*_names(page)}]))
+        numbers = {*self._known(page.once(address_and_declared_words_of))}
+        return self._mean(numbers.union(*map(self._of_names.__getitem__, {*_names(page)})))
 
     def _mean(self, numbers: set[int]) -> Numbers:
         rising = np.sort(self._log_odds[sorted(numbers)], axis=0)

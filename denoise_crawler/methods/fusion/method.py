@@ -149,13 +149,25 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     others have them says nothing against them. A heading that the page alone takes is kept with its section, not
     for itself.
     """
-    scores, best = look.scores.copy(), look.evidence.headline.best
+    scores, best, tables = look.scores.copy(), look.evidence.headline.best, np.zeros(len(look.scores), bool)
     for kind, first, last in parts.units.tolist():
-        if UNITS[kind] in (TABLE, DEFINITIONS):
-            scores[first:last] = np.maximum(scores[first:last], alone.scores[first:last])
-    for first, last, _ in parts.headings.tolist():
-        if not first <= best < last and alone.scores[first:last].min() > 0.0:
-            scores[first:last] = np.maximum(scores[first:last], _WITH_SECTION)
+        tables[first:last] |= UNITS[kind] in (TABLE, DEFINITIONS)
+    headings = [
+        slice(first, last)
+        for first, last, _ in parts.headings.tolist()
+        if not first <= best < last and scores[first:last].min() < _WITH_SECTION
+    ]
+    wanted = tables.copy()
+    for heading in headings:
+        wanted[heading] = True
+    if not wanted.any():
+        return scores
+    of_page = np.full(len(scores), -np.inf)
+    of_page[wanted] = alone.scores_of(np.flatnonzero(wanted))
+    scores[tables] = np.maximum(scores[tables], of_page[tables])
+    for heading in headings:
+        if of_page[heading].min() > 0.0:
+            scores[heading] = np.maximum(scores[heading], _WITH_SECTION)
     return scores
 
 

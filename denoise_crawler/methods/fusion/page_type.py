@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
@@ -126,23 +127,10 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    short = np.flatnonzero(blocks.characters <= _LONGEST_DATED)
-    if not len(short):
-        return False
-    paths = blocks.around.paths[blocks.elements[short]]
-    order = np.argsort(paths, kind="stable")
-    members, paths = short[order], paths[order]  # by place
-    begins = np.flatnonzero(np.concatenate(([True], paths[1:] != paths[:-1])))
-    counts = np.diff(begins, append=len(members))
-    firsts, lasts = members[begins], members[begins + counts - 1]
-    # the last post is as long as the mean of the others
-    ends = np.minimum(lasts + (lasts - firsts) // np.maximum(counts - 1, 1) + 1, len(blocks))
-    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
-    found = np.flatnonzero((counts > 1) & (own[ends] - own[firsts] >= _LEAST_BETWEEN * own[-1]))
-    tried = [begins[found], begins[found] + np.minimum(counts[found], _TRIED)]
-    for begin, end in np.stack(tried, axis=1)[np.argsort(firsts[found])][:_MOST_GROUPS].tolist():
-        texts = (blocks.texts[block][:_LONGEST_DATE] for block in members[begin:end].tolist())
-        if sum(find_date(text) is not None for text in texts) > 1:
+    places = kernel.active.places_of(blocks, _LONGEST_DATED, _LEAST_BETWEEN, _TRIED)
+    for place in places[:_MOST_GROUPS]:
+        dates = (find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place)
+        if sum(date is not None for date in dates) > 1:
             return True
     return False
 
@@ -168,12 +156,13 @@ class PageTypeTrees:
     """Trees that score each of ``KINDS`` for a page: tree i is one of kind ``i % len(KINDS)``."""
 
     def __init__(self, trees: Sequence[Tree]) -> None:
-        self._of_kinds = [BoostedTrees(trees[number :: len(KINDS)]) for number in range(len(KINDS))]
+        by_kind = (trees[number :: len(KINDS)] for number in range(len(KINDS)))
+        self._trees = BoostedTrees([*chain(*by_kind)])
 
     def scores(self, traits: Sequence[float], look: Look) -> Numbers:
         """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
         row = page_type_row(traits, look).reshape(-1, 1)
-        scores = np.concatenate([trees.in_kernel.scores(row) for trees in self._of_kinds])
+        scores = self._trees.in_kernel.scores(row, len(KINDS))
         centred = scores - scores.sum() / len(KINDS)
         bounded: Numbers = np.minimum(np.maximum(centred, -_MOST_SCORE), _MOST_SCORE)
         return bounded

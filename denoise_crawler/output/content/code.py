@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any
+from itertools import compress, pairwise
+from typing import Any, cast
 
 from lxml import etree
 from lxml.etree import _Element
@@ -36,7 +36,9 @@ _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
 _LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
 _UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
 _TEXTS = etree.XPath("descendant::text()", smart_strings=False)
-_LONGEST_CLASS = 200  # characters: what is remembered must be bounded
+_CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
+_STYLED = etree.XPath("descendant::*[@style or @aria-hidden]")
+_LONGEST_CLASS = 1_000  # characters: what is remembered must be bounded
 _IS_CONTROL, _IS_NUMBERS, _IS_LINE = 1, 2, 4
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 
@@ -49,9 +51,8 @@ def code_text(block: _Element) -> str:
     """
     placed = _placed_lines(block)
     text = "\n".join(_text_of(line).strip("\n") for line in placed) if placed else _text_of(block)
-    lines = [line.rstrip() for line in text.replace("\xa0", " ").replace("\u200b", "").splitlines()]
-    filled = [number for number, line in enumerate(lines) if line]
-    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+    lines = text.replace("\xa0", " ").replace("\u200b", "").splitlines()
+    return "\n".join([line.rstrip() for line in lines]).strip("\n")
 
 
 def _placed_lines(block: _Element) -> list[_Element]:
@@ -68,13 +69,17 @@ def _placed_lines(block: _Element) -> list[_Element]:
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
     whole = _whole_text(block)
-    if not len(block):
+    has_line_ends = "\n" in whole.strip("\n")
+    roles = {one: _roles_of(one[:_LONGEST_CLASS]) for one in set(cast("list[str]", _CLASSES(block)))}
+    odd = {*cast("list[_Element]", _STYLED(block)), *block.iterdescendants("td", *_LEFT_OUT)}
+    if not odd and _is_plain(block, roles, has_line_ends=has_line_ends):
         return whole
-    elements = list(block.iterdescendants("*"))
-    gutters = {element for element in elements if element.tag in _LEFT_OUT or _is_gutter(element)}
-    rows = _rows_of(block, elements, gutters, has_line_ends="\n" in whole.strip("\n"))
+    elements = {element: roles.get(element.get("class", ""), 0) for element in block.iterdescendants("*")}
+    suspects = (one for one, bits in elements.items() if bits & ~_IS_LINE or one in odd)
+    gutters = {one for one in suspects if _is_gutter(one, elements[one])}
+    rows = _rows_of(block, elements, gutters, has_line_ends=has_line_ends)
     gutters |= _row_numbers(rows) | _numbered_spans(elements, whole)
-    if not gutters and not rows and not any(element.tag == "br" for element in elements):
+    if not gutters and not rows and block.find(".//br") is None:
         return whole
     text, starts = _CodeLines(block), list[int]()
     # what holds nothing but rows: white space between these is none of the code
@@ -101,14 +106,22 @@ def _text_of(block: _Element) -> str:
     return "".join(text.parts)
 
 
+def _is_plain(block: _Element, roles: dict[str, int], *, has_line_ends: bool) -> bool:
+    """Return True if the elements of a block only colour its text, as those of most highlighters do."""
+    if any(bits & ~_IS_LINE if has_line_ends else bits for bits in roles.values()):
+        return False
+    several = len(block.findall("code")) > 1 and not has_line_ends
+    return not several and next(block.iterdescendants("br", *_ROWS), None) is None
+
+
 class _CodeLines:
     """The text of a block of code as it is gathered."""
 
     def __init__(self, block: _Element) -> None:
         self.parts: list[str] = []
         # whether line ends of the source are none
-        self._flows = block.tag == "code" and "white-space" not in block.get("style", "")
-        self._flows = self._flows and block.find(".//br") is not None
+        flows = block.tag == "code" and "white-space" not in block.get("style", "")
+        self._flows = flows and block.find(".//br") is not None
 
     def add(self, text: str | None, *, between_rows: bool) -> None:
         """Add a text; blank ones between rows are no lines."""
@@ -130,13 +143,13 @@ class _CodeLines:
 
 
 def _rows_of(
-    block: _Element, elements: list[_Element], gutters: set[_Element], *, has_line_ends: bool
+    block: _Element, elements: dict[_Element, int], gutters: set[_Element], *, has_line_ends: bool
 ) -> dict[_Element, bool]:
     """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
     codes = [] if has_line_ends else list(block.iterchildren("code"))
     passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
-    for element in elements:
-        above, is_line = element.getparent(), bool(_roles(element) & _IS_LINE)
+    for element, roles in elements.items():
+        above, is_line = element.getparent(), bool(roles & _IS_LINE)
         if above in rows or above in in_row:
             in_row.add(element)
         if element in passed or above in passed:  # what stands in a line is in it
@@ -156,16 +169,16 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
     """Return the elements that number rows without saying so in their class."""
     outermost = [row for row, is_outermost in rows.items() if is_outermost]
     firsts = (row[0] for row in outermost if len(row) > 1 and not (row.text or "").strip())
-    numbered = {first: number for first in firsts if (number := _number_in(first)) is not None}
+    elements = (first for first in firsts if isinstance(first.tag, str))
+    numbered = {first: number for first in elements if (number := _number_in(first)) is not None}
     rising = all(after == before + 1 for before, after in pairwise(numbered.values()))
     is_numbering = len(numbered) > 1 and rising and len(numbered) >= MIN_NUMBERED_SHARE * len(outermost)
     return set(numbered) if is_numbering else set()
 
 
-def _is_gutter(element: _Element) -> bool:
+def _is_gutter(element: _Element, roles: int) -> bool:
     """Return True if an element beside code holds numbers of lines, or is a button or a header."""
-    roles = _roles(element)
-    if roles & _IS_CONTROL:
+    if roles & _IS_CONTROL or element.tag in _LEFT_OUT:
         return True
     is_named = bool(roles & _IS_NUMBERS)
     hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
@@ -174,33 +187,29 @@ def _is_gutter(element: _Element) -> bool:
     text = _whole_text(element).strip()
     if is_named:
         return not any(map(str.isalpha, text))  # a list of numbered lines may have the same name as their numbers
-    if _LINE_NUMBERS.fullmatch(text) is None:
-        return False
-    return hidden or (element.getnext() is not None and element.getprevious() is None)
-
-
-def _roles(element: _Element) -> int:
-    """Return the bits of what the class of an element beside or in code says that it is."""
-    classes = element.get("class", "")
-    return (_roles_of if len(classes) <= _LONGEST_CLASS else _roles_of.__wrapped__)(classes) if classes else 0
+    is_beside = hidden or (element.getnext() is not None and element.getprevious() is None)
+    return is_beside and _LINE_NUMBERS.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4_096)
 def _roles_of(classes: str) -> int:
+    """Return the bits of what the class of an element beside or in code says that it is."""
     names = classes.lower().split()
     is_control = any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names)
-    roles = _IS_CONTROL if is_control else 0
-    roles |= _IS_NUMBERS if _NUMBERS_NAMED.search(classes) else 0
-    return roles | (_IS_LINE if _LINE.search(classes) else 0)
+    roles = _IS_CONTROL * is_control | _IS_NUMBERS * (_NUMBERS_NAMED.search(classes) is not None)
+    return roles | _IS_LINE * (_LINE.search(classes) is not None)
 
 
-def _numbered_spans(elements: list[_Element], whole: str) -> set[_Element]:
+def _numbered_spans(elements: Iterable[_Element], whole: str) -> set[_Element]:
     """Return the elements of a block that number its lines one by one in a style of their own."""
-    spans = (span for span in elements if span.tag == "span" and span.get("style"))
-    numbered = {span: number for span in spans if (number := _number_in(span)) is not None}
+    numbered = set[_Element]()
+    for span in elements:
+        if span.tag == "span" and span.get("style") and (number := _number_in(span)) is not None:
+            numbered.add(span)
+            if number != len(numbered):
+                return set()
     lines = whole.strip("\n").count("\n") + 1
-    rising = len(numbered) > 1 and list(numbered.values()) == list(range(1, len(numbered) + 1))
-    return set(numbered) if rising and len(numbered) >= MIN_NUMBERED_SHARE * lines else set()
+    return numbered if len(numbered) > 1 and len(numbered) >= MIN_NUMBERED_SHARE * lines else set()
 
 
 def _number_in(element: _Element) -> int | None:
@@ -210,14 +219,14 @@ def _number_in(element: _Element) -> int | None:
 
 
 def _whole_text(element: _Element) -> str:
-    texts: Any = _TEXTS(element)
+    texts: Any = _TEXTS(element) if len(element) else [element.text or ""]
     return "".join(texts)
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language
 _ATTRIBUTES = ("data-language", "data-lang", "data-code-language", "data-enlighter-language", "data-syntax")
 _NAME = r"([\w+#.-]{1,20})"
-_CLASSES = [
+_LANGUAGES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?:^|\s)(?:language|lang)[-_:]{_NAME}(?:\s|$)",
@@ -247,7 +256,7 @@ def code_language(block: _Element) -> str:
             if language := _checked(element.get(name, "")):
                 return language
         classes = element.get("class", "")[:500]
-        for pattern in _CLASSES if classes else ():
+        for pattern in _LANGUAGES if classes else ():
             if (match := pattern.search(classes)) and (language := _checked(match.group(1))):
                 return language
     return ""
@@ -303,10 +312,9 @@ def is_verse(element: _Element) -> bool:
 
 def is_code(nodes: Nodes, index: int) -> bool:
     """Return True if an element is a block of code: a ``pre``, or what a highlighter makes of one."""
-    element, tag = nodes.elements[index], nodes.tags[index]
+    element, tag = nodes.elements[index], nodes.tag_of(index)
     if tag in PREFORMATTED:
-        below = range(index + 1, nodes.ends[index])
-        return not is_verse(element) and all(nodes.tags[one] in _IN_CODE for one in below)
+        return not is_verse(element) and not nodes.holds(index + 1, nodes.end_of(index), _IN_CODE, other=True)
     classes = element.get("class", "")
     if tag == "table":
         return _CODE_TABLE.search(classes) is not None or _is_numbered_code(nodes, index)
@@ -368,12 +376,12 @@ def _block_around(nodes: Nodes, index: int) -> int:
 
 def kept_share(nodes: Nodes, index: int, noise: list[bool] | None) -> float:
     """Return the share of the characters below a node that is kept; 1 without any."""
-    every = kept = 0
-    for one in range(index, nodes.ends[index]):
-        if nodes.tags[one] is TEXT:
-            every += len(nodes.texts[one])
-            kept += len(nodes.texts[one]) * (noise is None or not noise[one])
-    return kept / every if every else 1.0
+    end = nodes.end_of(index)
+    if noise is None or not any(noise[index:end]):
+        return 1.0
+    texts = nodes.texts[index:end]
+    size, dropped = sum(map(len, texts)), sum(map(len, compress(texts, noise[index:end])))
+    return (size - dropped) / size if size else 1.0
 
 
 def code_of(element: _Element) -> Code | None:

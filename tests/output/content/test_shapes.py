@@ -118,6 +118,7 @@ def test_pictures_and_videos_that_scripts_would_make_are_found(html: str, markdo
         ),
         ("<pre><code><b>def</b> <b>run</b>\n  b<div class=grepper>Copy</div></code></pre>", "def run\n  b\nCopy"),
         ("<pre><code>a\n  b</code><ul class=pre-numbering><li>1<li>2</ul></pre>", "a\n  b"),
+        ("<pre><div><!-- 1 --><b>a</b></div><div><!-- 2 --><b>b</b></div></pre>", "a\nb"),
         ("<pre><div class=code-block-extension-header>python 复制代码</div><code>a\n  b</code></pre>", "a\n  b"),
         (
             "<pre><span style='color:#008080'>1</span> a\n<span style='color:#008080'>2</span>   b</pre>",
