@@ -131,10 +131,7 @@ class CrawlDenoiser:
             self.report.count("dropped")
             return []
         self.report.count("replayed")
-        if policy == "clean":
-            return self._filled(item, source)
-        self.report.count("raw")
-        return self._with_text(item, self.sites.raw(source))
+        return self._filled(item, source)
 
     def _filled(self, item: Any, source: SourcePage | None) -> list[Any]:
         if isinstance(item, self.settings.skipped_items):

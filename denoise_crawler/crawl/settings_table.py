@@ -14,7 +14,7 @@ from typing import Any, cast
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.denoiser import SHORT_SITES, SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
@@ -185,10 +185,9 @@ class WarmupSettings(OptionTable):
     known, and the site is still learned. In all, items wait ten times as long at most, counted from the first
     page of their site. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 
-    short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(("clean", "raw", "drop")))
+    short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(SHORT_SITES))
     """What happens at the end of the crawl to items of sites with fewer pages than `DENOISE_WARMUP_PAGES`.
-    `clean`: they come out, cleaned with what is known. `raw`: they come out with all their text. `drop`: they are
-    dropped."""
+    `clean`: they come out, cleaned with what is known. `drop`: they are dropped."""
 
     site: Callable[[str], str] = option("DENOISE_SITE", "denoise_crawler.page.site.site_of", SITE_FUNCTION)
     """Returns the name of the site that a URL belongs to. The default is the registrable domain

@@ -224,12 +224,6 @@ class Sites:
         """Clean ``page`` for display; it is not counted."""
         return self._denoiser.clean(page)
 
-    def raw(self, source: SourcePage) -> Cleaned:
-        """Return a page with all of its text."""
-        if source.cleaned is None:
-            source.cleaned = self._denoiser.raw(source.page)
-        return source.cleaned
-
     def _fail(self, source: SourcePage, error: Exception) -> None:
         """Report, inside an ``except`` block, that a page cannot be cleaned: once, however many items it has."""
         if source.error is None:

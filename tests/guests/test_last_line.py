@@ -85,13 +85,6 @@ def test_items_that_a_policy_dropped_are_no_items_but_are_told(mode: str, served
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_of_items_with_all_their_text_no_noise_was_removed(mode: str, served: Served, tmp_path: Path) -> None:
-    crawl = guest(tmp_path, MODES[mode], 'DENOISE_WARMUP_PAGES = 500\nDENOISE_SHORT_SITES = "raw"\n')
-    assert len(crawl.run(urls(served))) == FILLED + OWN + NO_PAGE
-    assert last_line(crawl) == "24 items, 24 with text; 8 kept their own text; 3 had no page"
-
-
 def test_items_without_text_are_told_by_what_they_lack(served: Served, tmp_path: Path) -> None:
     crawl = guest(tmp_path, ADDON)
     crawl.write(

@@ -91,9 +91,8 @@ def test_the_field_that_names_the_part_is_a_setting(served: Served, tmp_path: Pa
     assert_own_texts(items, 2 * COMMENTS)
 
 
-@pytest.mark.parametrize("policy", ["clean", "raw"])
-def test_items_of_a_site_that_stays_short_get_their_part_too(policy: str, served: Served, tmp_path: Path) -> None:
-    guest = Guest(tmp_path, ADDON, spider=spider(BY["css"]), settings=f'DENOISE_SHORT_SITES = "{policy}"\n')
+def test_items_of_a_site_that_stays_short_get_their_part_too(served: Served, tmp_path: Path) -> None:
+    guest = Guest(tmp_path, ADDON, spider=spider(BY["css"]))
     items = guest.run(urls(served, 2))
     assert_own_texts(items, 2 * COMMENTS)
 

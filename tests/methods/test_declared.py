@@ -14,7 +14,7 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
 from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.reasons import Case
-from denoise_crawler.methods.fusion.records import product_values
+from denoise_crawler.methods.fusion.records import product_values, related_products
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page
@@ -40,6 +40,13 @@ def test_prices_near_the_title_and_rows_of_codes_and_makers_anywhere_are_values(
     assert values_of(html) == ["€ 49,99", "Brand: Orr", "Item model number", "K-7", "ASIN : B00X"]
 
 
+def test_rows_of_a_table_with_a_link_and_prices_are_cards_of_other_products() -> None:
+    rows = "".join(f"<tr><td><a href=/{n}>Kettle {n}</a><td>$7.99<td>$5.99" for n in range(3))
+    blocks = blocks_of(page := Page.parse("https://a.example/x", f"<h1>Kettle</h1><p>$3<table>{rows}</table>"))
+    found = related_products(Look.of(page, Words.none()))
+    assert [text for text, other in zip(blocks.texts, found, strict=True) if not other] == ["Kettle", "$3"]
+
+
 def test_a_short_block_with_a_declared_value_is_one() -> None:
     html = (
         '<script type="application/ld+json">{"@type": "Product", "brand": {"@type": "Brand", "name": "Vane & Co"},'
@@ -52,7 +59,8 @@ def test_a_short_block_with_a_declared_value_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", ["sku: k7", "SKU: K7", "Sku: Ключ 7", "КОД: К77", "код: k7", "ſKU: K7", "HERSTELLERNUMMER 7ß"]
+    "row",
+    ["sku: k7", "SKU: K7", "Sku: Ключ 7", "КОД: К77", "код: k7", "ſKU: K7", "HERSTELLERNUMMER 7ß", "Web Code: K7"],
 )
 def test_a_label_is_one_in_capitals_and_small_letters_of_any_script(row: str) -> None:
     assert values_of(f"<h1>Kettle</h1><p>{row}") == [row]

@@ -10,6 +10,7 @@ from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import PartError
+from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.node_type import annotate
 from denoise_crawler.output.clean_text import MAX_NOISE_SHARE, clean_text, find_part, noise_outside_part
 from denoise_crawler.output.painted import annotated_html
@@ -31,8 +32,9 @@ def page(html: str = COMMENTS) -> Page:
 
 
 def text_of(part: str, html: str = COMMENTS) -> str:
-    denoiser = Denoiser("link_ratio")
-    return denoiser.part(denoiser.raw(page(html)), part).text
+    whole, denoiser = page(html), Denoiser("link_ratio")
+    kept = denoiser.write(whole, Judgement.all_kept(whole.nodes))
+    return denoiser.part(kept, part).text
 
 
 @pytest.mark.parametrize(

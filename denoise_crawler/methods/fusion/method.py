@@ -39,11 +39,8 @@ if TYPE_CHECKING:
 MAX_PAGES = 128
 _NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
 _WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
-_EVERYWHERE, _LEAST_PROSE, _MOST_LINKED = (
-    -3.0,
-    60,
-    0.3,
-)  # added to log odds; characters, the share of them in links
+_EVERYWHERE = -3.0  # added to log odds of prose that stands on every page
+_LEAST_PROSE, _MOST_LINKED = 60, 0.3  # characters, the share of them in links
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -111,7 +108,7 @@ class Fusion(Method):
         scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "article":
             scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
-        if page_type.name == "product":
+        if page_type.may_be_product:
             related = related_products(look)
             because[VALUE] = product_values(look, page.once(linked_data_of).values)
             because = {reason: wanted & ~related for reason, wanted in because.items()}

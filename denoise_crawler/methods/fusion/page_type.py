@@ -26,19 +26,8 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Numbers
 
 _COUNTED_TAGS = (
-    "form",
-    "input",
-    "table",
-    "pre",
-    "code",
-    "img",
-    "h1",
-    "h2",
-    "h3",
-    "li",
-    "article",
-    "section",
-    "time",
+    *("form", "input", "table", "pre", "code", "img", "h1", "h2", "h3", "li"),
+    *("article", "section", "time"),
 )
 _CURRENCIES = "$€£¥"
 _DECLARED = {
@@ -159,6 +148,7 @@ _SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
 
 
 _MOST_SCORE = 8.0
+_PRODUCT, _LEAST_PRODUCT = KINDS.index("product"), 0.3  # chance from which values of a product are looked for
 
 
 class PageTypeTrees:
@@ -178,10 +168,11 @@ class PageTypeTrees:
 
 
 class PageType(NamedTuple):
-    """What a page is, and what is added to the log odds of its blocks before the cut."""
+    """What a page is, what is added to its log odds before the cut, whether it may be of a product."""
 
     name: str | None = None
     shift: float = 0.0
+    may_be_product: bool = False
 
 
 def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
@@ -192,7 +183,8 @@ def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
     """
     if has_fields:
-        return PageType("product", CUT_SHIFTS["product"])
+        return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
     chances = np.exp(scores - scores.max())
-    shift = float(chances @ _SHIFTS / chances.sum())
-    return PageType(KINDS[int(scores.argmax())], shift)
+    chances /= chances.sum()
+    name, may_be_product = KINDS[int(scores.argmax())], bool(chances[_PRODUCT] >= _LEAST_PRODUCT)
+    return PageType(name, float(chances @ _SHIFTS), may_be_product or name == "product")

@@ -39,9 +39,9 @@ _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
 _NEAR = 20  # blocks behind the main heading: prices elsewhere are advertisements
 _DIGIT = re.compile(r"\d")
-_CURRENCIES = "USD|EUR|GBP|CNY|RMB|PLN|BYN|RUB|UAH|KZT|CHF|SEK|NOK|DKK|CZK|INR|AUD|CAD|VND|ILS"
+_CURRENCIES = "USD|EUR|GBP|CNY|RMB|PLN|BYN|RUB|UAH|KZT|CHF|SEK|NOK|DKK|CZK|INR|AUD|CAD|VND|ILS|HRK|Kn"
 _PRICE = re.compile(
-    rf"(?:[$€£¥￥₽₴₹₫₪]|\b(?:{_CURRENCIES})\b)\s?\d|\d\s?(?:[€£元₽₴₹₫₪]|zł|руб|kr\b|Kč|(?:{_CURRENCIES})\b)"
+    rf"(?:[$€£¥￥₽₴₹₫₪]|\b(?:{_CURRENCIES}))\s?\d|\d\s?(?:[€£元₽₴₹₫₪]|zł|руб|kr\b|Kč|(?:{_CURRENCIES})\b)"
 )
 
 
@@ -100,9 +100,9 @@ _BEFORE, _BEHIND = 6, 40  # blocks around the title
 _LABEL_CHARACTERS, _VALUE_CHARACTERS = 60, 40
 _LONGEST_SHARE = 3  # a block that has a declared value is at most so many times as long
 _CODE_OR_MAKER = (
-    r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|artikel|produk\w*|prodotto|produto"
-    r"|código|codice|kód|kod|id|numero|número|nº|référence|referencia|bestell\w*|hersteller\w*)\W{1,3}){0,3}"
-    r"(?:asin|sku|mpn|gtin\w*|ean\w*|upc|isbn\w*|model\w*|number|no|nr|code|kods|kod\w*|kód|id|#|nummer|\w*nummer"
+    r"\W*(?:(?:manufacturer|mfr|item|part|product|article|catalog\w*|style|model|ad|web|artikel|produk\w*|prodotto|produto"
+    r"|código|codice|kód|kod|id|numero|número|číslo|nº|référence|referencia|bestell\w*|hersteller\w*)\W{1,3}){0,3}"
+    r"(?:asin|sku|mpn|gtin\w*|ean\w*|upc|isbn\w*|model\w*|number|no|nr|code|kods|kod\w*|\w*kood|kód|číslo|id|#|nummer|\w*nummer"
     r"|référence|reference|referencia|ref|articolo|produto|produk\w*|prodotto|артикул|арт|код|型号|货号|品番"
     r"|brand|manufacturer|maker|marke|marca|marque|hersteller|бренд|производитель|品牌)\b"
 )
@@ -176,13 +176,18 @@ def related_products(look: Look) -> Flags:
         for block in prices if len(prices) >= _FEWEST_CARDS else ():
             element = int(blocks.elements[block])
             while (above := int(around.parents[element])) > 0 and around.first[above] > title:
-                if bisect_left(prices, around.last[above]) - bisect_left(prices, around.first[above]) > 1:
+                first, last = around.first[above], around.last[above]
+                many = bisect_left(prices, last) - bisect_left(prices, first) > 1
+                if last - first > _LARGEST_CARD or (many and _linked(blocks, element) >= _LEAST_LINKED):
                     break
                 element = above
-            card = slice(int(around.first[element]), int(around.last[element]))
-            if card.stop - card.start <= _LARGEST_CARD and blocks.linked[card].sum() >= _LEAST_LINKED:
-                found[card] = True
+            if _linked(blocks, element) >= _LEAST_LINKED:
+                found[around.first[element] : around.last[element]] = True
     return found
+
+
+def _linked(blocks: Blocks, element: int) -> float:
+    return float(blocks.linked[blocks.around.first[element] : blocks.around.last[element]].sum())
 
 
 POST = "the text of a post"
