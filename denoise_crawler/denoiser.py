@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_page import CleanPage, add_data, clean_or_fail, front_matter, learn_or_fail
-from denoise_crawler.output.clean_text import count_characters, find_part, noise_outside_part, noise_ratio
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, is_low
-from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
+from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.page_cache import PageSpool
@@ -25,17 +25,15 @@ from denoise_crawler.rules.obeying import obey, values_of
 
 SITES_IN_MEMORY = 100
 PLAIN_TEXT = Writing()
-SHORT_SITES = ("clean", "raw", "drop")
-RAW = "raw"  # the method's name for a page that was not judged
+SHORT_SITES = ("clean", "drop")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cleaned:
     """The record of one cleaned page.
 
-    ``judgement`` is None for a page that was not judged; then all of its text is kept. ``visible`` counts the
-    characters of the page without white space, ``kept`` those that are no noise. Neither depends on the form of
-    the text or on an extractor.
+    ``visible`` counts the characters of the page without white space, ``kept`` those that are no noise. Neither
+    depends on the form of the text or on an extractor.
 
     Example:
         >>> cleaned = Denoiser("link_ratio").clean(Page.parse("", "<nav><a href=/>Home</a></nav><p>A story.</p>"))
@@ -44,7 +42,7 @@ class Cleaned:
     """
 
     page: Page
-    judgement: Judgement | None
+    judgement: Judgement
     clean_page: CleanPage
     visible: int
     kept: int
@@ -54,16 +52,10 @@ class Cleaned:
         """The share of the visible characters that is noise (0 to 1); 0 for a page without text."""
         return noise_ratio(self.visible, self.kept)
 
-    def _repr_html_(self) -> str:
-        """Show the page in a notebook, painted: what is kept clear, noise faded, in a frame where nothing runs."""
-        from denoise_crawler.output.painted import framed_html
-
-        return framed_html(self.page, self.judgement, method=self.clean_page.method or "")
-
     @property
     def guarded(self) -> bool:
         """Whether the guard replaced a judgement that would have left almost nothing."""
-        return self.judgement is not None and self.judgement.guarded
+        return self.judgement.guarded
 
 
 class Denoiser:
@@ -171,7 +163,42 @@ class Denoiser:
             The record. If the extractor of ``writing`` gave the text, its name follows that of the method, as in
             ``fusion+trafilatura``. If it gave none, the text is the package's own.
         """
-        return self._record(page, judgement, self._choice.name, warm=warm)
+        writing, noise, method = self._writing, judgement.noise, self._choice.name
+        visible, kept = count_characters(page, noise)
+        content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
+        text = content.written()
+        confidence = None if page.skipped else judgement.confidence
+        if article := page.once(declared_article):
+            content, confidence = Content(Page.parse(page.url, article, site=page.site), None, writing, None), None
+            text, method = content.written(), f"{method}+{DECLARED}"
+        low = is_low(confidence, writing.min_confidence)
+        others, wrote = "", method
+        if text and writing.extractor is not None:
+            others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
+            wrote = f"{method}+{writing.extractor}"
+        others = content.part_of(others) if others else ""
+        values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
+        clean_page = CleanPage(
+            url=page.url,
+            site=page.site,
+            text=others or text,
+            fetched_at=None,
+            method=wrote if others else method,
+            warm=warm,
+            noise_ratio=round(noise_ratio(visible, kept), 4),
+            confidence=confidence,
+            page_type=judgement.page_type,
+            explanation=explanation(page, judgement) if writing.explain else None,
+            low_confidence=low,
+            skipped=page.skipped,
+            truncated=None if writing.max_chars is None else content.is_cut,
+            next_part=writing.part + 1 if content.is_cut else None,
+            **metadata_fields(page, more=writing.more_metadata) | values,
+        )
+        add_data(clean_page, page, noise, writing)
+        if writing.front_matter and text and not others and writing.part == 1:
+            clean_page.text = front_matter(clean_page) + text
+        return Cleaned(page, judgement, clean_page, visible, kept)
 
     def clean(self, page: Page, *, warm: bool = True, method: Method | None = None) -> Cleaned:
         """Judge ``page`` and write what is left of it. Learn its site first.
@@ -186,32 +213,6 @@ class Denoiser:
         """
         return self.write(page, self.judge(page, method=method), warm=warm)
 
-    def raw(self, page: Page) -> Cleaned:
-        """Return the record of ``page`` with all of its text: not judged, by no extractor, by the method "raw"."""
-        return self._record(page, None, RAW, warm=False)
-
-    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Write a part of a cleaned page, without an extractor.
-
-        Args:
-            cleaned: The record of the page.
-            part: A CSS selector, an XPath expression or the HTML of a node.
-
-        Returns:
-            The clean page with the text and the ``noise_ratio`` of the part.
-
-        Raises:
-            PartError: The page has no such part.
-        """
-        page, noise = cleaned.page, None if cleaned.judgement is None else cleaned.judgement.noise
-        inside = find_part(page, part)
-        outside = noise_outside_part(page, noise, inside)
-        visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
-        _, kept = count_characters(page, outside)
-        page_type = type_with_posts(cleaned.judgement, self._choice.options)
-        text = write_content(page, outside, self._writing, page_type)
-        return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
-
     def drops(self, clean_page: CleanPage) -> bool:
         """Return True if ``writing`` wants an unsure page dropped."""
         return bool(clean_page.low_confidence) and self._writing.low_confidence == DROP
@@ -221,44 +222,6 @@ class Denoiser:
         for name, method in self._sites.items():
             if site in (None, name):
                 self._save(name, method)
-
-    def _record(self, page: Page, judgement: Judgement | None, method: str, *, warm: bool) -> Cleaned:
-        writing, noise = self._writing, None if judgement is None else judgement.noise
-        visible, kept = count_characters(page, noise)
-        content = Content(page, noise, writing, type_with_posts(judgement, self._choice.options))
-        text = content.written()
-        confidence = None if judgement is None or page.skipped else judgement.confidence
-        if article := page.once(declared_article):
-            content, confidence = Content(Page.parse(page.url, article, site=page.site), None, writing, None), None
-            text, method = content.written(), f"{method}+{DECLARED}"
-        low = is_low(confidence, writing.min_confidence)
-        others, wrote = "", method
-        if text and noise is not None and writing.extractor is not None:
-            others = extractors.run_extractor(page, noise, writing.extractor, writing.extractor_options)
-            wrote = f"{method}+{writing.extractor}"
-        others = content.part_of(others) if others else ""
-        values = {} if (file := self._rules.of(page.url)) is None else values_of(page, file)
-        clean_page = CleanPage(
-            url=page.url,
-            site=page.site,
-            text=others or text,
-            fetched_at=None,
-            method=wrote if others else method,
-            warm=warm,
-            noise_ratio=round(noise_ratio(visible, kept), 4),
-            confidence=confidence,
-            page_type=None if judgement is None else judgement.page_type,
-            explanation=explanation(page, judgement) if writing.explain and judgement is not None else None,
-            low_confidence=low,
-            skipped=page.skipped,
-            truncated=None if writing.max_chars is None else content.is_cut,
-            next_part=writing.part + 1 if content.is_cut else None,
-            **metadata_fields(page, more=writing.more_metadata) | values,
-        )
-        add_data(clean_page, page, noise, writing)
-        if writing.front_matter and text and not others and writing.part == 1:
-            clean_page.text = front_matter(clean_page) + text
-        return Cleaned(page, judgement, clean_page, visible, kept)
 
     def _save(self, site: str, method: Method) -> None:
         if method in self._changed and method.pages_known and self._knowledge.put(site, method.to_bytes()):

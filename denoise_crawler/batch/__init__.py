@@ -126,7 +126,7 @@ def clean_pages(
         render: One of :data:`~denoise_crawler.output.writing.RENDERINGS`, to get each page rendered as well.
         site: Returns the site of a URL.
         warmup_pages: A page is warm if its site has this many readable pages.
-        short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: clean, raw or drop.
+        short_sites: What becomes of other pages, as the setting DENOISE_SHORT_SITES says: clean or drop.
         sites_in_memory: How many sites each process keeps in memory; the others lie in a temporary folder.
         writing: How the text is written.
         rules: Site rules, or the folder where they lie.

@@ -161,7 +161,7 @@ class BatchWorker:
             return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)
         try:
             page = self._parsed.take(site, url, html) or Page.parse(url, html, site=site)
-            cleaned = denoiser.raw(page) if short == "raw" else denoiser.clean(page, warm=short is None)
+            cleaned = denoiser.clean(page, warm=short is None)
             result = _batch_result(cleaned, size_of(html), self._render)
             return replace(result, dropped=denoiser.drops(cleaned.clean_page))
         except Exception as error:  # whatever it is, the other pages go on
@@ -203,7 +203,7 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResul
         skipped=cleaned.page.skipped,
         failure=failure,
         guarded=cleaned.guarded,
-        passed_over="" if cleaned.judgement is None else cleaned.judgement.passed_over,
+        passed_over=cleaned.judgement.passed_over,
     )
 
 

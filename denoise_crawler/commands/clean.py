@@ -171,7 +171,7 @@ class _Run:
         if self._held:
             yield f"written by an earlier run: {counted(self._held, 'page')}"
         if tally.cold:
-            fate = {"clean": "cleaned", "raw": "left as they are", "drop": "dropped"}[self._chosen.short_sites]
+            fate = {"clean": "cleaned", "drop": "dropped"}[self._chosen.short_sites]
             least = self._chosen.warmup_pages
             yield f"not warm: {counted(tally.cold, 'page')} of sites with fewer than {least} pages, {fate}"
         if tally.skipped:

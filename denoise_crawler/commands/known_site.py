@@ -142,10 +142,9 @@ class Explained(NamedTuple):
     @property
     def doubts(self) -> list[str]:
         """What lowers the confidence, if it is not high."""
-        judgement = self.cleaned.judgement
-        if judgement is None or not is_low(judgement.confidence, SURE):
-            return []
-        return doubts(self.cleaned.page, judgement, self.known if self.learns else None)
+        page, judgement = self.cleaned.page, self.cleaned.judgement
+        is_unsure = is_low(judgement.confidence, SURE)
+        return doubts(page, judgement, self.known if self.learns else None) if is_unsure else []
 
     def as_dict(self) -> dict[str, Any]:
         """Return all but the text."""

@@ -72,7 +72,7 @@ def _of_a_site(arguments: Namespace, settings: DenoiseSettings) -> tuple[str, st
         tree, note = style_tree_of(site, sample, settings.choice, None)
     else:
         with closing(_stored(arguments.store or settings.store)) as store:
-            site = site or _only(Counter(name for name, _ in store.known()), None)
+            site = site or _only(Counter(name for name, stored in store.sites().items() if stored.known_by), None)
             tree, note = style_tree_of(site, sample, settings.choice, store)
     if tree is None:
         raise SourceError(f"{site}: {note}")

@@ -59,9 +59,7 @@ class CrawlReport:
         """Return a count."""
         return self._counts.get(name, 0)
 
-    def first(
-        self, name: str, message: str, *values: object, level: int = logging.WARNING, key: str = "", by: int = 1
-    ) -> None:
+    def first(self, name: str, message: str, *values: object, level: int = logging.WARNING, key: str = "") -> None:
         """Count, and log a message the first time.
 
         Args:
@@ -70,9 +68,8 @@ class CrawlReport:
             values: Strings of pages among them are made printable by the caller.
             level: The level of the message.
             key: What the message is about, such as a class of items: the first time of each key is logged.
-            by: How much to add.
         """
-        self.count(name, by)
+        self.count(name)
         self.once(name, message, *values, level=level, key=key)
 
     def once(self, about: str, message: str, *values: object, level: int = logging.WARNING, key: str = "") -> None:
@@ -116,12 +113,11 @@ class CrawlReport:
         self.count("characters_before", cleaned.visible)
         self.count("characters_after", cleaned.kept)
         self.count("unsure", int(bool(clean_page.low_confidence)))
-        if judgement is not None:
-            self.count("guarded", int(judgement.guarded))
-            self.count("rules_obeyed", int(bool(judgement.obeyed)))
-            if file := judgement.passed_over:
-                message = "%s leaves next to nothing of %s: its rules are passed over on such pages"
-                self.first("rules_passed_over", message, printable(file), url, key=file)
+        self.count("guarded", int(judgement.guarded))
+        self.count("rules_obeyed", int(bool(judgement.obeyed)))
+        if file := judgement.passed_over:
+            message = "%s leaves next to nothing of %s: its rules are passed over on such pages"
+            self.first("rules_passed_over", message, printable(file), url, key=file)
         if writing.extractor and clean_page.text and clean_page.method == method:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)
@@ -194,7 +190,6 @@ class CrawlReport:
             "had no page": self.of("untouched"),
             "were of pages with nothing to read": sum(self.of(f"skipped/{why}") for why in SKIPPED),
             "have no field for the text": self.of("unfilled"),
-            "lack their part of the page": self.of("parts_missing"),
             "were opted out": self.of("opted_out"),
             "were dropped, as too little was known of their site": self.of("dropped"),
             "were dropped, as their text was not sure enough": self.of("unsure_dropped"),
@@ -203,8 +198,7 @@ class CrawlReport:
         if scripts := self._crawler.stats.get_value("denoise/script_pages"):
             need = "needs" if scripts == 1 else "need"
             parts.append(f"{counted(scripts, 'page')} {need} a browser (add {_RENDERING} to ADDONS)")
-        uncleaned = self.of("dropped") or self.of("raw")
-        if early := self.of("sites_overdue") + (0 if uncleaned else self.of("sites_short")):
+        if early := self.of("sites_overdue") + (0 if self.of("dropped") else self.of("sites_short")):
             parts.append(f"{counted(early, 'site')} went on before enough was known")
         return "; ".join(parts)
 

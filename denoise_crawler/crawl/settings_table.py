@@ -14,7 +14,7 @@ from typing import Any, cast
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from denoise_crawler.denoiser import SITES_IN_MEMORY
+from denoise_crawler.denoiser import SHORT_SITES, SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
@@ -144,17 +144,9 @@ class ItemSettings(OptionTable):
     """More fields to fill: the name of a field of [`CleanPage`](api.md), and the name of your item's field, such
     as `{"author": "byline"}`."""
 
-    part_field: str = option("DENOISE_PART_FIELD", "denoise_part", FIELD_NAME)
-    """The item field that says which part of the page belongs to the item; the item gets the text of that part.
-    Its value is a CSS selector, the HTML of a node, or an XPath expression (it begins with `/`, `./`, `.//` or
-    `(`).
-
-    If the field is empty or missing, the item gets the text of the page. See
-    [recipes](crawling.md#part-of-a-page)."""
-
     by_record: bool = option("DENOISE_BY_RECORD", False, FLAG)
     """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of
-    the record. Items with a part of their own stay one. This works with the add-on only."""
+    the record. This works with the add-on only."""
 
     html_field: str = option("DENOISE_HTML_FIELD", "html", FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs
@@ -185,10 +177,9 @@ class WarmupSettings(OptionTable):
     known, and the site is still learned. In all, items wait ten times as long at most, counted from the first
     page of their site. This applies only with `DENOISE_SHORT_SITES = "clean"`."""
 
-    short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(("clean", "raw", "drop")))
+    short_sites: str = option("DENOISE_SHORT_SITES", "clean", one_of(SHORT_SITES))
     """What happens at the end of the crawl to items of sites with fewer pages than `DENOISE_WARMUP_PAGES`.
-    `clean`: they come out, cleaned with what is known. `raw`: they come out with all their text. `drop`: they are
-    dropped."""
+    `clean`: they come out, cleaned with what is known. `drop`: they are dropped."""
 
     site: Callable[[str], str] = option("DENOISE_SITE", "denoise_crawler.page.site.site_of", SITE_FUNCTION)
     """Returns the name of the site that a URL belongs to. The default is the registrable domain

@@ -17,7 +17,6 @@ from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import describe_error
 from denoise_crawler.methods import Method
 from denoise_crawler.methods.base import Knowledge
-from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
@@ -215,20 +214,9 @@ class Sites:
             source.failed = True
             self._fail(source, error)
 
-    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        with self._report.timed("write"):
-            return self._denoiser.part(cleaned, part)
-
     def preview(self, page: Page) -> Cleaned:
         """Clean ``page`` for display; it is not counted."""
         return self._denoiser.clean(page)
-
-    def raw(self, source: SourcePage) -> Cleaned:
-        """Return a page with all of its text."""
-        if source.cleaned is None:
-            source.cleaned = self._denoiser.raw(source.page)
-        return source.cleaned
 
     def _fail(self, source: SourcePage, error: Exception) -> None:
         """Report, inside an ``except`` block, that a page cannot be cleaned: once, however many items it has."""

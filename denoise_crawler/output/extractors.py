@@ -6,9 +6,8 @@ title, metadata and JSON-LD of the head, so that the libraries find what they lo
 
 from __future__ import annotations
 
-import inspect
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pkgutil import resolve_name
@@ -37,14 +36,12 @@ _TRIAL = (
 class Library:
     """A library that extracts text.
 
-    ``load`` imports it and returns a function from (markup, URL) to text with the given options; ``options``
-    imports it and returns the names of its options. ``extra`` is the extra that installs it, ``packages`` are its
-    distributions, ``call`` describes the call. ``reads_head`` tells whether it gets the head of the page: a
-    library that only converts to text would include the title.
+    ``load`` imports it and returns a function from (markup, URL) to text with the given options. ``extra`` is the
+    extra that installs it, ``packages`` are its distributions, ``call`` describes the call. ``reads_head`` tells
+    whether it gets the head of the page: a library that only converts to text would include the title.
     """
 
     load: Callable[[Options], Write]
-    options: Callable[[], Iterable[str]]
     extra: str
     packages: tuple[str, ...]
     call: str
@@ -84,13 +81,7 @@ def check(name: str | None, options: Options) -> None:
     """
     if name is None:
         return
-    library = find_library(name)
-    write = _load_library(name, library, options)
-    known = set(library.options())
-    if wrong := sorted(map(str, set(options) - known)):
-        raise ExtractorOptionsError(
-            f"{name} does not take {', '.join(wrong)}; what it takes is {', '.join(sorted(known))}"
-        )
+    write = _load_library(name, find_library(name), options)
     try:
         text = write(_TRIAL, "https://site.example/trial")
     except Exception as error:
@@ -113,11 +104,6 @@ def _load_library(name: str, library: Library, options: Options) -> Write:
         raise ExtractorError(
             f"{name} cannot be imported ({error}): pip install 'denoise-crawler[{library.extra}]'"
         ) from error
-
-
-def _option_names(function: str, page: str) -> list[str]:
-    """Return the names of the parameters of ``function`` ("module:name") other than the one for the ``page``."""
-    return [name for name in inspect.signature(resolve_name(function)).parameters if name != page]
 
 
 def _load_function(function: str, defaults: dict[str, object], options: Options) -> Write:
@@ -157,28 +143,24 @@ _PLAIN_TEXT = "resiliparse.extract.html2text:extract_plain_text"
 EXTRACTORS: dict[str, Library] = {
     "trafilatura": Library(
         _trafilatura,
-        partial(_option_names, "trafilatura:extract", "filecontent"),
         "trafilatura",
         ("trafilatura",),
         "extract(html, include_comments=False)",
     ),
     "readability": Library(
         _readability,
-        lambda: [*_option_names("readability:Document", "input"), *_SUMMARY],
         "readability",
         ("readability-lxml", "html-text"),
         "html_text.extract_text(Document(html).summary(html_partial=True))",
     ),
     "resiliparse": Library(
         partial(_load_function, _PLAIN_TEXT, {"main_content": True, "comments": False, "alt_texts": False}),
-        partial(_option_names, _PLAIN_TEXT, "html"),
         "resiliparse",
         ("resiliparse",),
         "extract_plain_text(html, main_content=True, comments=False, alt_texts=False)",
     ),
     "html_text": Library(
         partial(_load_function, "html_text:extract_text", {}),
-        partial(_option_names, "html_text:extract_text", "html"),
         "html-text",
         ("html-text",),
         "extract_text(html)",

@@ -109,13 +109,6 @@ def painted_html(page: Page, judgement: Judgement, *, method: str = "", remote: 
     return "".join(parts)
 
 
-def framed_html(page: Page, judgement: Judgement | None, *, method: str = "") -> str:
-    """Return the painted page in a frame of its own, for a notebook; nothing in it runs or is fetched."""
-    document = painted_html(page, judgement or Judgement.all_kept(page.nodes), method=method)
-    size = ("style", "width:100%;height:32em;border:1px solid #ccc")
-    return f"{start_tag('iframe', [('sandbox', ''), ('srcdoc', document), size])}</iframe>"
-
-
 class _Painting:
     """One walk over a page's tree that writes a copy and tracks the nodes."""
 

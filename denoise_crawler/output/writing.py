@@ -216,10 +216,8 @@ class Content:
         return Builder(self.page, self.noise, posts, links=links, pictures=pictures).build()
 
 
-def type_with_posts(judgement: Judgement | None, options: Mapping[str, object]) -> str | None:
+def type_with_posts(judgement: Judgement, options: Mapping[str, object]) -> str | None:
     """Return what a page is, for :func:`write_content`; where ``options`` keep comments, each may be a thread."""
-    if judgement is None:
-        return ""
     return "forum" if options.get("comments") == KEEP else judgement.page_type
 
 

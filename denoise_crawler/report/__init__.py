@@ -47,12 +47,13 @@ def sample_sites(
     """Read pages, sample the first ``sites`` sites and learn those that ``store`` does not know."""
     sampled = SampledSites(InMemoryKnowledge())
     denoiser = Denoiser(choice, knowledge=sampled.known)
-    known, key = set(store.known()) if store is not None else set(), choice.key
+    stored = store.sites() if store is not None else {}
+    known = {name for name, site in stored.items() if choice.key in site.known_by}
     for site, url, html in pages:
         sampled.pages[site] = sampled.pages.get(site, 0) + 1
         if site in sampled.samples or len(sampled.samples) < sites:
             sampled.samples.setdefault(site, SiteSample()).add(url, html)
-        if (site, key) in known or not denoiser.learns:
+        if site in known or not denoiser.learns:
             continue
         try:
             denoiser.learn(Page.parse(url, html, site=site))

@@ -170,7 +170,7 @@ def page_view(cleaned: Cleaned, *, remote: bool = False, known: int | None = Non
         remote: Whether the view may fetch the page's pictures and style sheets.
         known: How many pages of the site are known; None for a method that asks for none.
     """
-    page, judgement = cleaned.page, cleaned.judgement or Judgement.all_kept(cleaned.page.nodes)
+    page, judgement = cleaned.page, cleaned.judgement
     verdicts, text = list(explained_blocks(page, judgement)), str(cleaned.clean_page.text)  # blocks as JSON
     listed = [_listed(page, node, verdict) for node, verdict in verdicts[:MAX_BLOCKS]]
     lines = text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").splitlines()

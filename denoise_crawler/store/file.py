@@ -53,64 +53,59 @@ def is_store(path: Path) -> bool:
         return False
 
 
-def open_database(path: Path, *, check: bool) -> sqlite3.Connection:
-    """Open the file of a store, made if it is missing.
+def open_database(path: Path, *, check: bool = False, read_only: bool = False) -> sqlite3.Connection:
+    """Open the file of a store.
 
     Args:
-        path: The file.
-        check: Whether to read all of it for damage.
+        path: The file, made if it is missing.
+        check: Whether to read all of it for damage, as is always done where it is only read.
+        read_only: Whether nothing is written, not even beside it; then it must be there.
 
     Raises:
         StoreError: The file cannot be used.
-        DamagedStoreError: It is damaged, or of another release.
+        DamagedStoreError: It is damaged, or of another release, and not only to be read.
     """
     db = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _make_private(path)
-        db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-        db.execute("PRAGMA secure_delete = ON")  # headers of requests leave no trace in free pages
-        _check_version(db)  # before anything is written
-        _use_wal(db)
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_MAX_LOG_PAGES}")
-        _create_tables(db)
-        if check and (damage := db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
-            raise sqlite3.DatabaseError(f"{_DAMAGED}: {damage}")
-    except (OSError, sqlite3.Error) as error:
-        if db is not None:
-            db.close()
-        raise unusable_store(path, error) from None
-    return db
-
-
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """Open the file of a store to read it. Nothing is written, not even beside it.
-
-    Raises:
-        StoreError: The file is missing, empty, damaged or no store of this version.
-    """
-    # without immutable, SQLite makes files beside it and leaves them there
-    alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
-    db = None
-    try:
-        if not path.stat().st_size:
-            raise sqlite3.DatabaseError("it is empty")
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
-        if not _check_version(db):
+        db = _connect_read_only(path) if read_only else _connect(path)
+        is_store = _check_version(db)  # before anything is written
+        if not read_only:
+            _prepare(db)
+        elif not is_store:
             raise sqlite3.DatabaseError("its tables are not those of a store")
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":  # a query would name neither file nor cure
+        if (check or read_only) and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError(f"database disk image is {_DAMAGED}")
     except (OSError, sqlite3.Error) as error:
         if db is not None:
             db.close()
-        raise unreadable_store(path, error) from None
+        if read_only:
+            message = f"{path} cannot be read as a store: {error}. Move it away or name another file."
+            raise StoreError(message) from None
+        raise unusable_store(path, error) from None
     return db
 
 
-def unreadable_store(path: Path, error: Exception) -> StoreError:
-    """Return the error for a file that cannot be read as a store."""
-    return StoreError(f"{path} cannot be read as a store: {error}. Move it away or name another file.")
+def _connect(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_private(path)
+    return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    if not path.stat().st_size:
+        raise sqlite3.DatabaseError("it is empty")
+    # without immutable, SQLite makes files beside it and leaves them there
+    alone = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{alone}", uri=True, timeout=_BUSY_SECONDS)
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Set what this connection does its own way, and make the tables if there are none."""
+    db.execute("PRAGMA secure_delete = ON")  # headers of requests leave no trace in free pages
+    _use_wal(db)
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA wal_autocheckpoint = {_MAX_LOG_PAGES}")
+    _create_tables(db)
 
 
 def unusable_store(path: Path, error: Exception) -> StoreError:

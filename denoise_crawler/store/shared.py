@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -157,7 +157,8 @@ class SharedStore:
         return f"{self._root}/{quote(method, safe='')}/{name}-{unique.hexdigest()[:16]}"
 
 
-T = TypeVar("T")
+def _raise(error: Exception) -> None:
+    raise error
 
 
 class StoredKnowledge:
@@ -175,41 +176,35 @@ class StoredKnowledge:
         store: SiteTables | SharedStore,
         choice: MethodChoice,
         *,
-        on_error: Callable[[Exception], None] | None = None,
+        on_error: Callable[[Exception], object] = _raise,
     ) -> None:
         self._store, self._choice, self._key, self._on_error = store, choice, choice.key, on_error
         self._hashes: dict[str, int] = {}  # by site, of the parts last read or written
 
     def get(self, site: str) -> bytes | None:
         """Return the knowledge of ``site``, None if there is none."""
-        return self._safely(self._get, None, site)
+        try:
+            parts = self._store.knowledge(site, self._key)
+            self._hashes[site] = hash(tuple(parts))
+            return self._merged(parts, site) if parts else None
+        except Exception as error:  # no error of a store costs an item
+            self._on_error(error)
+            return None
 
     def put(self, site: str, known: bytes) -> bool:
         """Save knowledge of ``site``, merged with what others have stored since it was read."""
-        return self._safely(self._put, False, site, known)
 
-    def _get(self, site: str) -> bytes | None:
-        parts = self._store.knowledge(site, self._key)
-        self._hashes[site] = hash(tuple(parts))
-        if len(parts) < 2:
-            return parts[0] if parts else None
-        return self._choice.knowing(parts, site).to_bytes()
-
-    def _put(self, site: str, known: bytes) -> bool:
         def merge(parts: list[bytes]) -> bytes:
-            if hash(tuple(parts[:-1])) == self._hashes.get(site):
-                return parts[-1]  # it includes the others, which were read before
-            return self._choice.knowing(parts, site).to_bytes()
+            includes_others = hash(tuple(parts[:-1])) == self._hashes.get(site)  # which were read before
+            return parts[-1] if includes_others else self._merged(parts, site)
 
-        self._store.save_knowledge(site, self._key, known, merge)
+        try:
+            self._store.save_knowledge(site, self._key, known, merge)
+        except Exception as error:
+            self._on_error(error)
+            return False
         self._hashes[site] = hash((known,))
         return True
 
-    def _safely(self, call: Callable[..., T], default: T, *arguments: str | bytes) -> T:
-        try:
-            return call(*arguments)
-        except Exception as error:  # no error of a store costs an item
-            if self._on_error is None:
-                raise
-            self._on_error(error)
-            return default
+    def _merged(self, parts: list[bytes], site: str) -> bytes:
+        return parts[0] if len(parts) == 1 else self._choice.knowing(parts, site).to_bytes()

@@ -79,11 +79,6 @@ class SiteTables:
             sites.setdefault(name, StoredSite()).waiting = waiting
         return sites
 
-    def known(self) -> list[tuple[str, str]]:
-        """Return each (site, method) with knowledge."""
-        query = "SELECT name, method FROM site WHERE knowledge IS NOT NULL ORDER BY name, method"
-        return self._db.execute(query).fetchall()
-
     def save_state(self, name: str, method: str, state: SiteState) -> None:
         """Keep the progress of a site, unless another run has got further."""
         with transaction(self._db) as db:

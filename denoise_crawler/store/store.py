@@ -15,7 +15,7 @@ from typing import NamedTuple
 from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
-from denoise_crawler.store.file import compact, open_database, open_read_only, transaction, unusable_store
+from denoise_crawler.store.file import compact, open_database, transaction, unusable_store
 from denoise_crawler.store.runs import RunFiles
 from denoise_crawler.store.sites import SAMPLE, SiteTables
 
@@ -102,8 +102,7 @@ class Store(SiteTables):
         self.owner, self.job = owner, job
         self._runs = RunFiles(self.path)
         self._read_only = read_only
-        db = open_read_only(self.path) if read_only else open_database(self.path, check=check)
-        super().__init__(db, uuid.uuid4().hex)
+        super().__init__(open_database(self.path, check=check, read_only=read_only), uuid.uuid4().hex)
 
     def close(self, *, safe: bool = True) -> None:
         """Close the file; delete this run's released rows, or, where that is not ``safe``, let them wait again."""
@@ -141,20 +140,14 @@ class Store(SiteTables):
         The item is in the file when this returns the row id of the page.
         """
         self._begin_run()
-        if page.row:  # one statement is a transaction of its own
-            self._insert_item(page.row, item)
-            return page.row
-        with transaction(self._db):
-            response, row = self._write_page(page)
-            self._insert_item(row, item)
+        with transaction(self._db) as db:
+            response, row = (0, page.row) if page.row else self._write_page(page)
+            values = (self.run, row, deflate(item, _LEVEL))
+            db.execute("INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", values)
         page.row = row
-        if page.response is not None:
+        if response and page.response is not None:
             page.response.row, page.response.data = response, b""  # the crawl has the response itself
         return row
-
-    def _insert_item(self, page: int, item: bytes) -> None:
-        values = (self.run, page, deflate(item, _LEVEL))
-        self._db.execute("INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", values)
 
     def _write_page(self, page: ParkedPage) -> tuple[int, int]:
         """Write a page, and its response unless it is stored; return the row ids of response and page."""

@@ -153,15 +153,14 @@ def test_pages_of_a_site_with_too_few_are_not_warm() -> None:
     assert all(one.page.warm for one in clean_pages(few_and_many, "link_ratio", workers=1, warmup_pages=99))
 
 
-@pytest.mark.parametrize(("short_sites", "workers"), [("raw", 1), ("raw", 2), ("drop", 1), ("clean", 1)])
-def test_short_sites_are_cleaned_left_or_dropped(short_sites: str, workers: int) -> None:
+@pytest.mark.parametrize(("short_sites", "workers"), [("drop", 1), ("drop", 2), ("clean", 1)])
+def test_short_sites_are_cleaned_or_dropped(short_sites: str, workers: int) -> None:
     found = clean_pages(few_and_many, workers=workers, warmup_pages=8, short_sites=short_sites)
     short = next(one for one in found if one.page.site == "two.example")
     assert short.page.warm is False
     assert short.dropped == (short_sites == "drop")
     if short_sites != "drop":
-        assert short.page.method == {"raw": "raw", "clean": "fusion"}[short_sites]
-        assert (short.page.noise_ratio == 0.0) == (short_sites == "raw")
+        assert short.page.method == "fusion"
 
 
 # --- what goes wrong

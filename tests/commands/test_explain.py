@@ -63,7 +63,6 @@ def test_a_page_is_explained_only_where_that_is_asked_for() -> None:
     denoiser = Denoiser("link_ratio", writing=Writing(explain=True))
     explained = denoiser.clean(one).clean_page
     assert explained.explanation == explanation(one, denoiser.judge(one))
-    assert denoiser.raw(one).clean_page.explanation is None
     assert json.loads(json.dumps(asdict(explained)))["explanation"][0]["kept"] is False
 
 

@@ -211,7 +211,8 @@ def test_two_crawls_at_the_same_time_on_one_store_file_lose_nothing_of_what_they
 ) -> None:
     crawl_halves(project, urls(server), "DENOISE_STORE=s.sqlite")
     with closing(Store(project.folder / "s.sqlite")) as store:
-        [(site, key)] = store.known()
+        [(site, stored)] = store.sites().items()
+        [key] = stored.known_by
         assert pages_known(store.knowledge(site, key)) == 24
 
 

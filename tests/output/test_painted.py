@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lxml import etree
 from resiliparse.parse.html import HTMLTree, NodeType
 
-from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.painted import painted_html
@@ -372,15 +371,3 @@ def test_files_of_a_page_full_of_attacks_run_no_script_and_send_no_request_unask
     never = {"script", "external", "frame", "object", "embed", "refresh", "form", "prefetch", "ping", "manifest"}
     never |= {"refresh-in-body", "refresh-in-svg"}
     assert not never.intersection(set().union(*fetched.values()))
-
-
-def test_a_notebook_shows_a_cleaned_page_painted_in_a_frame_where_nothing_runs() -> None:
-    cleaned = Denoiser("link_ratio").clean(
-        page('<nav><a href=/>Home</a></nav><p>A "story".<script>run()</script>')
-    )
-    frame = etree.HTML(cleaned._repr_html_()).find(".//iframe")
-    assert frame.get("sandbox") == ""
-    document = frame.get("srcdoc")
-    assert document == painted_html(cleaned.page, cleaned.judgement, method="link_ratio")
-    assert "run()" not in document
-    assert "<iframe" in Denoiser("link_ratio").raw(page("<p>A story."))._repr_html_()

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from denoise_crawler.errors import LinkedOutputError
 from denoise_crawler.methods import Judgement, MethodChoice
 from denoise_crawler.output.content.blocks import to_dicts
-from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.content.builder import Builder
 from denoise_crawler.output.content.html import to_html
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.output.safe_markup import clean_document, clean_html, write_below
@@ -62,18 +62,18 @@ def kept(page: Page) -> Judgement:
 
 
 def markdown_shown(page: Page) -> str:
-    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").render(to_markdown(content_blocks(page)))
+    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").render(to_markdown(Builder(page).build()))
 
 
 def each_text(page: Page) -> str:
     """Return the addresses of the blocks as links, as a reader of the blocks might write them."""
-    addresses = re.findall(r'"(?:link|address|source)":"((?:[^"\\]|\\.)*)"', str(to_dicts(content_blocks(page))))
+    addresses = re.findall(r'"(?:link|address|source)":"((?:[^"\\]|\\.)*)"', str(to_dicts(Builder(page).build())))
     shown = "".join(f'<a href="{escape(json.loads(f"{chr(34)}{one}{chr(34)}"))}">x</a>' for one in addresses)
     return f"words before {shown} words behind"
 
 
 OUTPUTS: dict[str, Callable[[Page], str]] = {
-    "html": lambda page: to_html(content_blocks(page)),
+    "html": lambda page: to_html(Builder(page).build()),
     "markdown": markdown_shown,
     "blocks": each_text,
     "clean_html": clean_html,

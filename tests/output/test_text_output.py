@@ -177,15 +177,6 @@ def test_the_record_has_the_characters_of_the_page_whatever_its_text_looks_like(
     assert cleaned.clean_page.noise_ratio == round(cleaned.noise_ratio, 4)
 
 
-def test_the_record_of_a_page_that_was_not_judged_keeps_all_its_text() -> None:
-    page = Page.parse(CHARACTERS_URL, html())
-    raw = Denoiser("link_ratio", writing=Writing(extractor="html_text")).raw(page)
-    assert (raw.page, raw.judgement, raw.guarded) == (page, None, False)
-    assert (raw.visible, raw.kept, raw.noise_ratio) == (VISIBLE, VISIBLE, 0.0)
-    assert (raw.clean_page.method, raw.clean_page.warm, raw.clean_page.noise_ratio) == ("raw", False, 0.0)
-    assert MENU[0] in raw.clean_page.text
-
-
 def test_a_page_that_is_all_noise_counts_with_all_that_it_shows() -> None:
     page = Page.parse(CHARACTERS_URL, html())
     size = len(page.nodes)
@@ -257,12 +248,11 @@ def test_a_tally_has_the_exact_sums(writing: Writing, links_are_noise: str) -> N
     assert (found[0].visible, found[0].kept) == (VISIBLE, KEPT)
 
 
-def test_a_tally_counts_pages_left_as_they_are_and_none_that_are_dropped() -> None:
-    for short_sites, counted in (("raw", (ALL_VISIBLE, ALL_VISIBLE)), ("drop", (0, 0))):
-        tally = Tally()
-        options: Any = {"workers": 1, "warmup_pages": 9, "short_sites": short_sites, "tally": tally}
-        list(clean_pages(lambda: PAGES, "fusion", **options))
-        assert (tally.characters_before, tally.characters_after) == counted
+def test_a_tally_counts_no_page_that_is_dropped() -> None:
+    tally = Tally()
+    options: Any = {"workers": 1, "warmup_pages": 9, "short_sites": "drop", "tally": tally}
+    list(clean_pages(lambda: PAGES, "fusion", **options))
+    assert (tally.characters_before, tally.characters_after) == (0, 0)
 
 
 def test_the_report_and_the_painted_page_have_the_same_figures(tmp_path: Path, links_are_noise: str) -> None:

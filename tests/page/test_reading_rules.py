@@ -6,7 +6,8 @@ import pytest
 from lxml.html import fromstring
 
 from denoise_crawler import kernel
-from denoise_crawler.denoiser import Denoiser, denoise_pages
+from denoise_crawler.denoiser import denoise_pages
+from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse_as_shown
@@ -16,7 +17,7 @@ URL = "https://a.example/1"
 
 def lines(html: str) -> list[str]:
     page = Page.parse(URL, f"<html><body>{html}</body></html>")
-    return str(Denoiser("link_ratio").raw(page).clean_page.text).splitlines()
+    return clean_text(page).splitlines()
 
 
 @pytest.mark.parametrize(

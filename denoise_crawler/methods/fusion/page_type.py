@@ -26,19 +26,8 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Numbers
 
 _COUNTED_TAGS = (
-    "form",
-    "input",
-    "table",
-    "pre",
-    "code",
-    "img",
-    "h1",
-    "h2",
-    "h3",
-    "li",
-    "article",
-    "section",
-    "time",
+    *("form", "input", "table", "pre", "code", "img", "h1", "h2", "h3", "li"),
+    *("article", "section", "time"),
 )
 _CURRENCIES = "$€£¥"
 _DECLARED = {
@@ -75,9 +64,8 @@ def traits_of(page: Page) -> tuple[float, ...]:
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
     """Return the features from which the type of a page is predicted: its ``traits``, and those of its text."""
-    evidence = look.evidence
-    of_text = kernel.active.page_type_row(evidence.blocks, look.scores)
-    return np.concatenate((evidence.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
+    of_text = kernel.active.page_type_row(look.blocks, look.scores)
+    return np.concatenate((look.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
 
 
 def _declared(page: Page) -> list[float]:
@@ -160,6 +148,7 @@ _SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
 
 
 _MOST_SCORE = 8.0
+_PRODUCT, _LEAST_PRODUCT = KINDS.index("product"), 0.3  # chance from which values of a product are looked for
 
 
 class PageTypeTrees:
@@ -179,10 +168,11 @@ class PageTypeTrees:
 
 
 class PageType(NamedTuple):
-    """What a page is, and what is added to the log odds of its blocks before the cut."""
+    """What a page is, what is added to its log odds before the cut, whether it may be of a product."""
 
     name: str | None = None
     shift: float = 0.0
+    may_be_product: bool = False
 
 
 def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
@@ -193,7 +183,8 @@ def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
     """
     if has_fields:
-        return PageType("product", CUT_SHIFTS["product"])
+        return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
     chances = np.exp(scores - scores.max())
-    shift = float(chances @ _SHIFTS / chances.sum())
-    return PageType(KINDS[int(scores.argmax())], shift)
+    chances /= chances.sum()
+    name, may_be_product = KINDS[int(scores.argmax())], bool(chances[_PRODUCT] >= _LEAST_PRODUCT)
+    return PageType(name, float(chances @ _SHIFTS), may_be_product or name == "product")

@@ -50,15 +50,8 @@ _MOST_CONTROLS = 12  # nodes beside the picture for readers without scripts
 _LEFT_OUT = frozenset({"a", "span"})  # if they are permalinks, share links or controls of headings
 
 
-def content_blocks(
-    page: Page,
-    noise: list[bool] | None = None,
-    posts: Sequence[PageRecord] = (),
-    *,
-    links: bool = True,
-    pictures: bool = True,
-) -> list[Block]:
-    """Return ``page`` without its ``noise`` nodes as blocks, with absolute URLs.
+class Builder(Gathering):
+    """Makes blocks, with absolute URLs, of ``page`` without its ``noise`` nodes.
 
     Args:
         page: The page.
@@ -68,19 +61,19 @@ def content_blocks(
         pictures: Whether pictures and embedded videos and posts are kept.
 
     Example:
-        >>> for block in content_blocks(Page.parse("https://a.test/", "<h1>News</h1><ul><li>One<li>Two</ul>")):
-        ...     print(type(block).__name__)
-        Heading
-        List
+        >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One<li>Two</ul>")
+        >>> [type(block).__name__ for block in Builder(page).build()]
+        ['Heading', 'List']
     """
-    return Builder(page, noise, posts, links=links, pictures=pictures).build()
-
-
-class Builder(Gathering):
-    """Gathers blocks while walking through the nodes; it is made with what :func:`content_blocks` takes."""
 
     def __init__(
-        self, page: Page, noise: list[bool] | None, posts: Sequence[PageRecord], *, links: bool, pictures: bool
+        self,
+        page: Page,
+        noise: list[bool] | None = None,
+        posts: Sequence[PageRecord] = (),
+        *,
+        links: bool = True,
+        pictures: bool = True,
     ) -> None:
         super().__init__(page, noise, posts, pictures=pictures)
         self._notes: list[Block] = []  # whose marks stand in it

@@ -6,7 +6,7 @@ from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
 from denoise_crawler.output.content.blocks import Block
-from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.content.builder import Builder
 from denoise_crawler.output.writing import Writing, write_content
 from denoise_crawler.page import Page
 
@@ -15,7 +15,7 @@ READER = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "striket
 
 
 def blocks_of(html: str, noise: list[bool] | None = None, **kept: bool) -> list[Block]:
-    return content_blocks(Page.parse(URL, html), noise, **kept)
+    return Builder(Page.parse(URL, html), noise, **kept).build()
 
 
 def written(html: str, form: str = "markdown", **writing: Any) -> Any:

@@ -19,7 +19,7 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
 from denoise_crawler.output.clean_page import front_matter
 from denoise_crawler.output.content.blocks import from_dicts, to_dicts
-from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.content.builder import Builder
 from denoise_crawler.output.content.chunks import plain_text
 from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import words
@@ -71,7 +71,7 @@ def test_blocks_are_json_in_a_csv_feed(tmp_path: Path) -> None:
 
 @given(html_pages())
 def test_blocks_come_back_from_their_dicts_and_from_json(html: str) -> None:
-    blocks = content_blocks(Page.parse(URL, html))
+    blocks = Builder(Page.parse(URL, html)).build()
     dicts = to_dicts(blocks)
     assert from_dicts(dicts) == blocks
     assert json.loads(str(dicts)) == dicts

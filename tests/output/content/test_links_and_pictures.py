@@ -5,7 +5,7 @@ from hypothesis import given
 
 from denoise_crawler import Writing, denoise_pages
 from denoise_crawler.output.content.blocks import Block, Embed, Heading, Picture, Text
-from denoise_crawler.output.content.builder import content_blocks
+from denoise_crawler.output.content.builder import Builder
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page import Page
 from denoise_crawler.records.thread import find_posts
@@ -206,7 +206,7 @@ def thread(build: str) -> str:
 
 def markdown(html: str, noise: list[bool] | None = None) -> str:
     page = Page.parse(THREAD_URL, html)
-    return to_markdown(content_blocks(page, noise, posts=find_posts(page)))
+    return to_markdown(Builder(page, noise, posts=find_posts(page)).build())
 
 
 @pytest.mark.parametrize(
@@ -240,9 +240,9 @@ def test_text_that_says_itself_who_wrote_it_has_no_line_above() -> None:
 
 
 def quotes(control: str) -> list[Block]:
-    return content_blocks(
+    return Builder(
         Page.parse(THREAD_URL, f"<blockquote><p>It was late.</p>{control}</blockquote><p>So it was.")
-    )
+    ).build()
 
 
 @pytest.mark.parametrize(
