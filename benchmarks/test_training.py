@@ -85,8 +85,8 @@ def test_a_sample_has_all_blocks_near_content_and_its_counts_stand_for_all() -> 
 @pytest.mark.parametrize("title", [True, False])
 def test_the_wish_for_the_title_is_what_the_gold_of_the_page_has_or_unsaid(*, title: bool) -> None:
     (page,) = labelled([gold_page("a.example", 1, title=title)])
-    evidence = page.evidence(Words.none())
-    said = {wishes_of(page, evidence, known)[0] for known in range(40)}
+    look = page.look(Words.none())
+    said = {wishes_of(page, look, known)[0] for known in range(40)}
     assert said == {float(title), UNSAID}
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
 from denoise_crawler.output import extractors
 from denoise_crawler.output.clean_page import CleanPage, add_data, clean_or_fail, front_matter, learn_or_fail
-from denoise_crawler.output.clean_text import count_characters, find_part, noise_outside_part, noise_ratio
+from denoise_crawler.output.clean_text import count_characters, noise_ratio
 from denoise_crawler.output.explanation import explanation
 from denoise_crawler.output.extractors import DROP, is_low
-from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts, write_content
+from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.page_cache import PageSpool
@@ -212,27 +212,6 @@ class Denoiser:
             The record of the page.
         """
         return self.write(page, self.judge(page, method=method), warm=warm)
-
-    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Write a part of a cleaned page, without an extractor.
-
-        Args:
-            cleaned: The record of the page.
-            part: A CSS selector, an XPath expression or the HTML of a node.
-
-        Returns:
-            The clean page with the text and the ``noise_ratio`` of the part.
-
-        Raises:
-            PartError: The page has no such part.
-        """
-        page, inside = cleaned.page, find_part(cleaned.page, part)
-        outside = noise_outside_part(page, cleaned.judgement.noise, inside)
-        visible = sum(sum(page.characters[subtree.start : subtree.stop]) for subtree in inside)
-        _, kept = count_characters(page, outside)
-        page_type = type_with_posts(cleaned.judgement, self._choice.options)
-        text = write_content(page, outside, self._writing, page_type)
-        return replace(cleaned.clean_page, text=text, noise_ratio=round(noise_ratio(visible, kept), 4))
 
     def drops(self, clean_page: CleanPage) -> bool:
         """Return True if ``writing`` wants an unsure page dropped."""

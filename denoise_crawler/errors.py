@@ -76,10 +76,6 @@ class ReferencesFormatError(DenoiseError, ValueError):
     """The bytes are not reference pages, are damaged, or come from a newer version."""
 
 
-class PartError(DenoiseError, ValueError):
-    """A part cannot be found on its page; the message says why."""
-
-
 class SelectorError(DenoiseError, ValueError):
     """A selector is neither CSS nor XPath; the message says where it is wrong."""
 

@@ -53,7 +53,7 @@ from benchmarks.training.fitting import (
 )
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation import TUNING, GoldPage, addresses, by_site, gold_sets, half
-from denoise_crawler.methods.fusion.features import Forests, Look, Words
+from denoise_crawler.methods.fusion.features import Forests, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
@@ -121,7 +121,7 @@ def train(
     pairs: list[tuple[float, float]] = []
     for site in _told(course.whole, "confidence"):
         left_out = fold(site[0].site)
-        looks = {page: Look.alone(forests[left_out], page.evidence(known[left_out])) for page in site}
+        looks = {page: page.look(known[left_out], forests[left_out]) for page in site}
         typed += typed_pages(site, looks)
         pairs += expected_and_found(site, looks)
     types = page_type_forests(typed, boosting)

@@ -17,7 +17,7 @@ from denoise_crawler.kernel.columns import PLACES, UNSAID
 from denoise_crawler.kernel.names import IDEOGRAPH
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
-from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words
+from denoise_crawler.methods.fusion.features import Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import kind_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -81,11 +81,11 @@ class LabelledPage:
         tokens = self.blocks.tokens
         return self.counts * np.minimum(tokens, _FULL_WEIGHT) / (_LEAST + float(tokens[self.content].sum()))
 
-    def evidence(self, words: Words) -> Evidence:
-        """Return the evidence of the page alone."""
+    def look(self, words: Words, forests: Forests | None = None) -> Look:
+        """Return a look at the page alone."""
         kinds = words.kinds.says(self.kind_words)
         of_page = self.title, self.description, self.declared, kinds, self.units, self.blocks
-        return Evidence(*of_page, None, words.classes)
+        return Look(*of_page, words.classes, forests)
 
 
 def labelled(
@@ -173,11 +173,11 @@ def rows(
     forests = None if first_look is None else Forests(first_look, NO_TREES)
     for one in site:
         others = [other for other in site if other.key != one.key]
-        alone = Look.alone(forests, one.evidence(words))
+        alone = one.look(words, forests)
         amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
             standing = known_site(one, others, known).standing(one.key, one.blocks)
-            look = alone.knowing(standing, wishes_of(one, alone.evidence, known))
+            look = alone.knowing(standing, wishes_of(one, alone, known))
             table = look.table
             yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
@@ -195,13 +195,13 @@ def known_site(
     return evidence
 
 
-def wishes_of(page: LabelledPage, evidence: Evidence, known: int) -> tuple[float, float]:
+def wishes_of(page: LabelledPage, look: Look, known: int) -> tuple[float, float]:
     """Return what whoever wrote the gold of a page must have wished; each wish is unsaid by chance.
 
     Asked by page: by set, the wish would only name the set.
     """
     chance = random.Random(page.key + known)
-    best = evidence.headline.best
+    best = look.headline.best
     title = float(page.content[best]) if best >= 0 else UNSAID
     comments = _comments_wish(page, chance)
     said = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]

@@ -160,9 +160,9 @@ def expected_and_found(
 
 
 def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
-    blocks, best = page.blocks, alone.evidence.headline.best
+    blocks, best = page.blocks, alone.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    look, title = alone.knowing(standing, wishes.columns), (alone.evidence.headline.sure, wishes.title == KEEP)
+    look, title = alone.knowing(standing, wishes.columns), (alone.headline.sure, wishes.title == KEEP)
     chances = kernel.active.content_chances(look.scores, standing, wishes.shift, *title)
     taken, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))

@@ -8,7 +8,7 @@ from typing import Any
 from denoise_crawler.output.clean_text import noise_ratio
 
 # Items that lack something they should have, or that are missing.
-_LOSS_STATS = ("failed", "unfilled", "parts_missing", "unreadable", "store_errors")
+_LOSS_STATS = ("failed", "unfilled", "unreadable", "store_errors")
 
 
 def count_losses(stats: Mapping[str, Any]) -> dict[str, int]:

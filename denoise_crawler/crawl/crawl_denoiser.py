@@ -24,7 +24,7 @@ from denoise_crawler.crawl.shutdown import feeds_are_safe
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.source_page import ResponsePages, SourcePage
 from denoise_crawler.denoiser import Cleaned
-from denoise_crawler.errors import PartError, describe_error
+from denoise_crawler.errors import describe_error
 from denoise_crawler.output.extractors import DROP
 from denoise_crawler.store import Store, open_store
 
@@ -150,18 +150,12 @@ class CrawlDenoiser:
         return self._with_text(item, source.cleaned)
 
     def _with_text(self, item: Any, cleaned: Cleaned) -> list[Any]:
-        try:
-            part = self.writer.part_of(item)
-            clean_page = self.sites.part(cleaned, part) if part else cleaned.clean_page
-        except PartError as error:
-            message = "A part of a page is not found, and its item goes on without its text: %s"
-            self.report.first("parts_missing", message, error)
-            return self.writer.as_it_came(item)
+        clean_page = cleaned.clean_page
         is_dropped = clean_page.low_confidence and self.settings.writing.low_confidence == DROP
         if is_dropped and not self.writer.has_text(item):
             self.report.count("unsure_dropped")
             raise LowConfidenceItem(clean_page)
-        return self.writer.fill_each(item, clean_page, whole=self.by_addon and not part)
+        return self.writer.fill_each(item, clean_page, whole=self.by_addon)
 
     # --- the crawl begins and ends
 

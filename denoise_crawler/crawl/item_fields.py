@@ -23,7 +23,6 @@ from scrapy.exporters import CsvItemExporter
 from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.crawl.scrapy_internals import replace_exporter
 from denoise_crawler.crawl.settings import DenoiseSettings
-from denoise_crawler.errors import PartError
 from denoise_crawler.output.clean_page import CleanPage, by_record
 
 if TYPE_CHECKING:
@@ -51,7 +50,6 @@ class ItemWriter:
         self._report, self._by_record = report, settings.by_record
         self._asked: set[str] = set()  # the fields that a class lacked
         self._html_field, self._url_field = settings.html_field, settings.url_field
-        self._part_field = settings.part_field
         self._targets = {"text": settings.text_field, **settings.extra_fields}
         self._clean_page_targets = {field.name: field.name for field in fields(CleanPage)}
 
@@ -64,17 +62,6 @@ class ItemWriter:
         """Return the URL in the URL field of ``item``, an empty string if there is none."""
         url = self._value(item, self._url_field)
         return url if isinstance(url, str) else ""
-
-    def part_of(self, item: Any) -> str:
-        """Return the part of its page that ``item`` names: a selector or HTML; an empty string for the whole page.
-
-        Raises:
-            PartError: It names something else.
-        """
-        part = self._value(item, self._part_field)
-        if part is None or isinstance(part, str):
-            return part or ""
-        raise PartError(f"{self._part_field!r} of {type(item).__qualname__} items is no text: {part!r:.100}")
 
     def has_text(self, item: Any) -> bool:
         """Return True if ``item`` has a text."""

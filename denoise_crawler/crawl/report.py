@@ -190,7 +190,6 @@ class CrawlReport:
             "had no page": self.of("untouched"),
             "were of pages with nothing to read": sum(self.of(f"skipped/{why}") for why in SKIPPED),
             "have no field for the text": self.of("unfilled"),
-            "lack their part of the page": self.of("parts_missing"),
             "were opted out": self.of("opted_out"),
             "were dropped, as too little was known of their site": self.of("dropped"),
             "were dropped, as their text was not sure enough": self.of("unsure_dropped"),

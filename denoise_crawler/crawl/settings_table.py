@@ -144,17 +144,9 @@ class ItemSettings(OptionTable):
     """More fields to fill: the name of a field of [`CleanPage`](api.md), and the name of your item's field, such
     as `{"author": "byline"}`."""
 
-    part_field: str = option("DENOISE_PART_FIELD", "denoise_part", FIELD_NAME)
-    """The item field that says which part of the page belongs to the item; the item gets the text of that part.
-    Its value is a CSS selector, the HTML of a node, or an XPath expression (it begins with `/`, `./`, `.//` or
-    `(`).
-
-    If the field is empty or missing, the item gets the text of the page. See
-    [recipes](crawling.md#part-of-a-page)."""
-
     by_record: bool = option("DENOISE_BY_RECORD", False, FLAG)
     """An item of a page with [records](discussions.md#records) becomes one item for each record, with the text of
-    the record. Items with a part of their own stay one. This works with the add-on only."""
+    the record. This works with the add-on only."""
 
     html_field: str = option("DENOISE_HTML_FIELD", "html", FIELD_NAME)
     """The item field that holds the page (`str` or `bytes`). With the add-on, an item without this field belongs

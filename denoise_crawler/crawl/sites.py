@@ -17,7 +17,6 @@ from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import describe_error
 from denoise_crawler.methods import Method
 from denoise_crawler.methods.base import Knowledge
-from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
@@ -214,11 +213,6 @@ class Sites:
         except Exception as error:  # its items leave without a text
             source.failed = True
             self._fail(source, error)
-
-    def part(self, cleaned: Cleaned, part: str) -> CleanPage:
-        """Return the clean text of a part of a cleaned page; raise PartError if the part is not there."""
-        with self._report.timed("write"):
-            return self._denoiser.part(cleaned, part)
 
     def preview(self, page: Page) -> Cleaned:
         """Clean ``page`` for display; it is not counted."""

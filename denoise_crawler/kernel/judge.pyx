@@ -11,7 +11,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from libc.math cimport exp, fabs, llrint, log, log1p
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
@@ -690,27 +690,46 @@ def headings_of(nodes, blocks):
 
 cdef enum:
     CALL_KEYS = 4096
-cdef list SIGNS = list(naming.CALLS), STEMS = [None]  # the stems of calls, from 1 on
-cdef int16_t[CALL_KEYS] first_stem  # by the key of two letters, the first stem that may begin with them; 0 if none does
-cdef int16_t[::1] next_stem = np.zeros(1 + sum(map(len, naming.CALLS.values())), np.int16)
-cdef int16_t[::1] sign_of = np.zeros_like(next_stem)
+
+
+cdef struct Stem:
+    int sign, size, following  # by number: its sign, its letters, the next stem that may begin with the same two
+    uint32_t third  # its third letter, 0 if it has two
+
+
+cdef list SIGNS = list(naming.CALLS), STEMS = [one for some in naming.CALLS.values() for one in some]
+cdef Stem[256] stems
+cdef int[CALL_KEYS] first_stem  # by the key of two letters, 1 + the first stem that may begin with them
 
 
 cdef inline uint32_t call_key(Py_UCS4 one, Py_UCS4 two) noexcept nogil:
     return (<uint32_t>one * 31 + <uint32_t>two) % CALL_KEYS
 
 
-for _number, _stems in enumerate(naming.CALLS.values()):
-    for _stem in _stems:
-        sign_of[len(STEMS)], next_stem[len(STEMS)] = _number, first_stem[call_key(_stem[0], _stem[1])]
-        first_stem[call_key(_stem[0], _stem[1])] = <int16_t>len(STEMS)
-        STEMS.append(_stem)
+cdef int number_stems() except -1:
+    cdef int number = 0, sign
+    cdef uint32_t key
+    cdef str stem
+    check(len(STEMS) <= 256, "there are too many stems")
+    for sign in range(<int>len(SIGNS)):
+        for stem in naming.CALLS[SIGNS[sign]]:
+            key = call_key(stem[0], stem[1])
+            stems[number].sign, stems[number].size, stems[number].following = sign, <int>len(stem), first_stem[key]
+            stems[number].third = <uint32_t><Py_UCS4>stem[2] if len(stem) > 2 else 0
+            number += 1
+            first_stem[key] = number
+    return 0
+
+
+number_stems()
 
 
 def calls_in(list texts not None):
     """Return by text how many calls on the reader it has, none if it is long."""
-    cdef Py_ssize_t index, at, stem, most = naming.LONGEST_CALL, begin = 0
+    cdef Py_ssize_t index, at, most = naming.LONGEST_CALL, begin = 0
+    cdef int number
     cdef int64_t there = 1  # the signs that are on the page, a bit each; the first is in any
+    cdef Py_UCS4 before, letter
     cdef str text
     cdef list lines = []
     cdef int64_t[::1] ends = longs(len(STEMS))  # by stem, where it ended last
@@ -721,18 +740,25 @@ def calls_in(list texts not None):
         text = text.lower() if len(text) <= most else ""
         lines.append(text)
         if not PyUnicode_IS_ASCII(text):
-            for stem in range(1, len(SIGNS)):
-                if <str>SIGNS[stem] in text:
-                    there |= <int64_t>1 << stem
+            for number in range(1, <int>len(SIGNS)):
+                if <str>SIGNS[number] in text:
+                    there |= <int64_t>1 << number
     for index in range(len(lines)):
-        text = lines[index]
-        for at in range(len(text) - 1):
-            stem = first_stem[call_key(text[at], text[at + 1])]
-            while stem:
-                if there >> sign_of[stem] & 1 and begin + at >= ends[stem] and text.startswith(<str>STEMS[stem], at):
+        text, before, at = lines[index], 0, -1
+        for letter in text:
+            number = first_stem[call_key(before, letter)]
+            while number:
+                number -= 1
+                if (
+                    (not stems[number].third or (at + 2 < len(text) and <uint32_t>text[at + 2] == stems[number].third))
+                    and at >= 0 and there >> stems[number].sign & 1 and begin + at >= ends[number]
+                    and text.startswith(<str>STEMS[number], at)
+                ):
                     calls[index] += 1.0
-                    ends[stem] = begin + at + len(<str>STEMS[stem])
-                stem = next_stem[stem]
+                    ends[number] = begin + at + stems[number].size
+                number = stems[number].following
+            before = letter
+            at += 1
         begin += len(text)
     return found
 

@@ -7,7 +7,7 @@ import pytest
 
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
-from denoise_crawler.methods.fusion.features import Evidence, Words
+from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.page_type import page_type_names, traits_of
 from denoise_crawler.methods.fusion.records import posts
 from denoise_crawler.page import Page
@@ -72,8 +72,8 @@ def thread(count: int) -> Page:
 def test_the_posts_of_a_thread_are_taken_and_the_lines_that_say_who_wrote_them_are_not() -> None:
     page = thread(4)
     blocks = page.once(blocks_of)
-    evidence = Evidence.of(page, blocks, None, Words.none())
-    texts, heads = posts(page, evidence, np.full(len(blocks), 0.5))
+    look = Look.of(page, Words.none())
+    texts, heads = posts(page, look, np.full(len(blocks), 0.5))
     assert [blocks.texts[one] for one in np.flatnonzero(heads)] == [
         f"Posted by crew{number} on May {number + 1}, 2024" for number in range(4)
     ]
@@ -83,7 +83,7 @@ def test_the_posts_of_a_thread_are_taken_and_the_lines_that_say_who_wrote_them_a
 def test_posts_that_are_no_text_by_their_words_are_not_taken() -> None:
     page = thread(4)
     blocks = page.once(blocks_of)
-    texts, _ = posts(page, Evidence.of(page, blocks, None, Words.none()), np.full(len(blocks), 0.1))
+    texts, _ = posts(page, Look.of(page, Words.none()), np.full(len(blocks), 0.1))
     assert not texts.any()
 
 

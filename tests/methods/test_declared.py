@@ -12,7 +12,7 @@ from denoise_crawler.methods import METHODS
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
-from denoise_crawler.methods.fusion.features import Evidence, Words
+from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.reasons import Case
 from denoise_crawler.methods.fusion.records import product_values, related_products
 from denoise_crawler.methods.fusion.weights import shipped_model
@@ -25,9 +25,9 @@ from tests.strategies import html_pages
 
 def values_of(html: str, declared: frozenset[str] = frozenset()) -> list[str]:
     page = Page.parse("https://a.example/x", html)
-    evidence = Evidence.of(page, blocks_of(page), None, Words.none())
-    found = product_values(evidence, declared)
-    return [evidence.blocks.texts[block] for block in np.flatnonzero(found)]
+    look = Look.of(page, Words.none())
+    found = product_values(look, declared)
+    return [look.blocks.texts[block] for block in np.flatnonzero(found)]
 
 
 def test_prices_near_the_title_and_rows_of_codes_and_makers_anywhere_are_values() -> None:
@@ -43,7 +43,7 @@ def test_prices_near_the_title_and_rows_of_codes_and_makers_anywhere_are_values(
 def test_rows_of_a_table_with_a_link_and_prices_are_cards_of_other_products() -> None:
     rows = "".join(f"<tr><td><a href=/{n}>Kettle {n}</a><td>$7.99<td>$5.99" for n in range(3))
     blocks = blocks_of(page := Page.parse("https://a.example/x", f"<h1>Kettle</h1><p>$3<table>{rows}</table>"))
-    found = related_products(Evidence.of(page, blocks, None, Words.none()))
+    found = related_products(Look.of(page, Words.none()))
     assert [text for text, other in zip(blocks.texts, found, strict=True) if not other] == ["Kettle", "$3"]
 
 
@@ -159,11 +159,11 @@ def test_the_blocks_of_a_page_that_declares_nothing_are_told_so_by_one_number_fo
 
 def test_reasons_name_the_field_that_a_block_stands_in_and_what_is_hidden() -> None:
     one = declared_page(f"<ul>{listed(ITEMS)}</ul>", recipe())
-    evidence = one.once(shipped_model().alone).evidence
-    kept, commented = (Case(evidence, 0, taken, {f"{field} declared": 1.0}) for taken, field in FIELD_OF.items())
+    look = one.once(shipped_model().alone)
+    kept, commented = (Case(look, 0, taken, {f"{field} declared": 1.0}) for taken, field in FIELD_OF.items())
     assert "ingredients" in kept.describe("declared")
     assert "comments" in commented.describe("declared")
-    assert Case(evidence, 0, taken=False, values={"in unseen": 1.0}).describe("landmark") == "hidden from readers"
+    assert Case(look, 0, taken=False, values={"in unseen": 1.0}).describe("landmark") == "hidden from readers"
 
 
 @settings(max_examples=50, deadline=None)

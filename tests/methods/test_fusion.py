@@ -14,7 +14,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
-from denoise_crawler.methods.fusion.features import Evidence, Look, Wishes, Words
+from denoise_crawler.methods.fusion.features import Look, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -41,8 +41,8 @@ def blocks(html: str) -> Blocks:
     return blocks_of(page(0, html))
 
 
-def fields_of(evidence: Evidence) -> list[int]:
-    fields = record_fields(evidence)
+def fields_of(look: Look) -> list[int]:
+    fields = record_fields(look)
     assert fields is not None
     found: list[int] = np.flatnonzero(fields).tolist()
     return found
@@ -197,10 +197,11 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "Home" not in text
     assert "All rights reserved" not in text
     found = blocks_of(pages[0])
-    evidence = Evidence.of(pages[0], found, method.evidence.standing(pages[0].key, found), Words.none())  # type: ignore[attr-defined]
-    fields = fields_of(evidence)
+    standing = method.evidence.standing(pages[0].key, found)  # type: ignore[attr-defined]
+    look = Look.of(pages[0], Words.none(), standing=standing)
+    fields = fields_of(look)
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
-    assert "6 of 6 others have" in field_reason(evidence, fields[2])
+    assert "6 of 6 others have" in field_reason(look, fields[2])
 
 
 def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value() -> None:
@@ -212,7 +213,7 @@ def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value()
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
     standing = evidence.standing(pages[0].key, found)
-    fields = fields_of(Evidence.of(pages[0], found, standing, Words.none()))
+    fields = fields_of(Look.of(pages[0], Words.none(), standing=standing))
     assert "Made by Orr" in [found.texts[block] for block in fields]
 
 
@@ -224,7 +225,7 @@ def test_a_line_that_quotes_the_heading_on_every_page_is_no_field() -> None:
         pages.append(page(number, html.replace("</body>", quoting) if "</body>" in html else html + quoting))
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
-    fields = fields_of(Evidence.of(pages[0], found, evidence.standing(pages[0].key, found), Words.none()))
+    fields = fields_of(Look.of(pages[0], Words.none(), standing=evidence.standing(pages[0].key, found)))
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
 
 
@@ -232,8 +233,9 @@ def test_a_site_without_prices_has_no_fields() -> None:
     evidence = SiteEvidence(8)
     for number, html in enumerate(SHOP_PAGES):
         learn(evidence, number, blocks(html.replace("$", "No. ")))
-    found = blocks(SHOP_PAGES[0].replace("$", "No. "))
-    assert record_fields(Evidence.of(page(0, ""), found, evidence.standing(0, found), Words.none())) is None
+    one = page(0, SHOP_PAGES[0].replace("$", "No. "))
+    standing = evidence.standing(0, blocks_of(one))
+    assert record_fields(Look.of(one, Words.none(), standing=standing)) is None
 
 
 @given(html=html_pages())
@@ -243,9 +245,8 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     learn(evidence, 1, blocks_of(one))
     found = blocks_of(one)
     for standing in (None, evidence.standing(0, found)):
-        evidence_of_page = Evidence.of(one, found, None, Words(ClassWords({"nav": -1.0}), KindWords({})))
-        look = Look.alone(shipped_model().forests, evidence_of_page).knowing(standing, Wishes().columns)
-        table = look.table
+        alone = Look.of(one, Words(ClassWords({"nav": -1.0}), KindWords({})), shipped_model().forests)
+        table = alone.knowing(standing, Wishes().columns).table
         assert table.shape == (len(found), len(feature_names().second_look))
         assert np.isfinite(table).all()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import KINDS, PAGE, PLACES, SAID, SCORES, SITE, UNSAID, Headline
-from denoise_crawler.methods.fusion.blocks import unit_kinds
+from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, description_of
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.page import Page
@@ -73,70 +73,6 @@ class Words(NamedTuple):
         return cls(ClassWords({}), KindWords({}))
 
 
-@dataclass(eq=False)
-class Evidence:
-    """All there is to know of a page's blocks; what several features need is worked out once.
-
-    ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
-    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``, ``units`` of
-    what kind each block's unit is (see :func:`unit_kinds`).
-    """
-
-    title: str
-    description: str
-    declared: Table
-    kinds: Numbers
-    units: Numbers
-    blocks: Blocks
-    standing: Standing | None
-    class_words: ClassWords
-
-    @classmethod
-    def of(cls, page: Page, blocks: Blocks, standing: Standing | None, words: Words) -> Evidence:
-        """Return the evidence for the ``blocks`` of ``page``, which it does not hold on to."""
-        return cls(
-            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page),
-            page.once(unit_kinds), blocks, standing, words.classes,
-        )  # fmt: skip
-
-    @cached_property
-    def headline(self) -> Headline:
-        """The block that is the page's title."""
-        headline: Headline = kernel.active.headline_of(self.title, self.blocks)
-        return headline
-
-    @cached_property
-    def everywhere(self) -> Flags:
-        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < EVERYWHERE_PAGES:
-            return np.zeros(len(self.blocks), bool)
-        return standing.texts >= EVERYWHERE_SHARE * standing.pages
-
-    def links_around(self, block: int) -> float:
-        """Return the share of characters in links, of the element above that of a block."""
-        blocks, around = self.blocks, self.blocks.around
-        above = max(int(around.parents[blocks.elements[block]]), 0)
-        inside = slice(int(around.first[above]), int(around.last[above]))
-        return float(blocks.linked[inside].sum() / max(blocks.characters[inside].sum(), 1.0))
-
-    def knowing(self, standing: Standing | None) -> Evidence:
-        """Return the same evidence with what the site says."""
-        if standing is None and self.standing is None:
-            return self
-        other = replace(self, standing=standing)
-        other.__dict__["headline"] = self.headline
-        return other
-
-    def table(self) -> Table:
-        """Return the features that the page alone says, by feature."""
-        table: Table = kernel.active.page_table(
-            self.blocks, self.headline, self.description, self.class_words.worth(self.blocks.around.names),
-            self.kinds, self.units, self.declared,
-        )  # fmt: skip
-        return table
-
-
 @lru_cache(maxsize=1)
 def page_names() -> tuple[str, ...]:
     """Return the names of the features that the page alone says."""
@@ -168,33 +104,77 @@ class Forests(NamedTuple):
 
 @dataclass(eq=False)
 class Look:
-    """What is seen of a page by the trees of some ``forests``: its ``evidence``, and what is wished of its text.
+    """What is known of a page's blocks, and what the trees of some ``forests`` make of it, worked out once.
 
-    Whether title and comments are wished is 1, 0, or ``UNSAID``. ``of_page`` are the features of the page alone,
-    which stay the same whatever is known of its site.
+    ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
+    declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``, ``units`` of
+    what kind each block's unit is (see :func:`unit_kinds`), ``standing`` what its site says. Whether title and
+    comments are wished is 1, 0, or ``UNSAID``.
     """
 
-    forests: Forests | None
-    evidence: Evidence
-    wishes: tuple[float, float]
-    of_page: Table
+    title: str
+    description: str
+    declared: Table
+    kinds: Numbers
+    units: Numbers
+    blocks: Blocks
+    class_words: ClassWords
+    forests: Forests | None = None
+    standing: Standing | None = None
+    wishes: tuple[float, float] = NO_WISHES
 
     @classmethod
-    def alone(cls, forests: Forests | None, evidence: Evidence) -> Look:
-        """Look at a page of which no site is known, and for which nothing is wished."""
-        return cls(forests, evidence, NO_WISHES, evidence.table())
+    def of(
+        cls, page: Page, words: Words, forests: Forests | None = None, standing: Standing | None = None
+    ) -> Look:
+        """Look at ``page``, which the look does not hold on to."""
+        return cls(
+            page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page),
+            page.once(unit_kinds), page.once(blocks_of), words.classes, forests, standing,
+        )  # fmt: skip
 
     def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
-        evidence = self.evidence.knowing(standing)
-        if evidence is self.evidence and wishes == self.wishes:
+        if standing is None and self.standing is None and wishes == self.wishes:
             return self
-        return Look(self.forests, evidence, wishes, self.of_page)
+        other = replace(self, standing=standing, wishes=wishes)
+        other.__dict__.update(headline=self.headline, of_page=self.of_page)
+        return other
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The block that is the page's title."""
+        headline: Headline = kernel.active.headline_of(self.title, self.blocks)
+        return headline
+
+    @cached_property
+    def everywhere(self) -> Flags:
+        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
+        standing = self.standing
+        if standing is None or standing.pages < EVERYWHERE_PAGES:
+            return np.zeros(len(self.blocks), bool)
+        return standing.texts >= EVERYWHERE_SHARE * standing.pages
+
+    def links_around(self, block: int) -> float:
+        """Return the share of characters in links, of the element above that of a block."""
+        blocks, around = self.blocks, self.blocks.around
+        above = max(int(around.parents[blocks.elements[block]]), 0)
+        inside = slice(int(around.first[above]), int(around.last[above]))
+        return float(blocks.linked[inside].sum() / max(blocks.characters[inside].sum(), 1.0))
+
+    @cached_property
+    def of_page(self) -> Table:
+        """The features that the page alone says, by feature: they stay the same whatever its site says."""
+        table: Table = kernel.active.page_table(
+            self.blocks, self.headline, self.description, self.class_words.worth(self.blocks.around.names),
+            self.kinds, self.units, self.declared,
+        )  # fmt: skip
+        return table
 
     @cached_property
     def _by_feature(self) -> Table:
-        evidence, first = self.evidence, self.forests and self.forests.first.in_kernel
-        table: Table = kernel.active.look_at(evidence.blocks, self.of_page, evidence.standing, self.wishes, first)
+        first = self.forests and self.forests.first.in_kernel
+        table: Table = kernel.active.look_at(self.blocks, self.of_page, self.standing, self.wishes, first)
         return table
 
     @property

@@ -76,24 +76,7 @@ class Fusion(Method):
         self.wishes = Wishes(title, comments, favour)
         self.model = shipped_model() if weights is None else model_of_file(str(weights))
         self.evidence = SiteEvidence(max_pages)
-
-    @property
-    def pages_known(self) -> int:
-        """The number of pages in the evidence."""
-        return len(self.evidence)
-
-    @property
-    def pages_kept(self) -> int | None:
-        """How many pages are kept, those with the lowest keys."""
-        return self.evidence.max_pages
-
-    def knows(self, page: Page) -> bool:
-        """Return True if ``page`` is in the evidence."""
-        return page.key in self.evidence
-
-    def wants(self, page: Page) -> bool:
-        """Return True if ``page`` would change the evidence."""
-        return self.evidence.wants(page.key)
+        self.sample = self.evidence.sample
 
     def novelty(self, page: Page) -> float:
         """Return the share of the text of ``page`` on paths that the evidence does not know."""
@@ -101,9 +84,9 @@ class Fusion(Method):
 
     def observe(self, page: Page) -> None:
         """Add ``page`` to the evidence."""
-        if self.evidence.wants(page.key):
+        if self.wants(page):
             look = page.once(self.model.alone)
-            self.evidence.add(page.key, look.evidence.blocks, look.scores)
+            self.evidence.add(page.key, look.blocks, look.scores)
 
     def merge(self, other: Self) -> None:
         """Add the pages of ``other``'s evidence."""
@@ -120,27 +103,27 @@ class Fusion(Method):
     def judge(self, page: Page) -> Judgement:
         """Mark all blocks but those to take."""
         alone = page.once(self.model.alone)
-        blocks = alone.evidence.blocks
+        blocks = alone.blocks
         look = alone.knowing(self.evidence.standing(page.key, blocks), self.wishes.columns)
-        fields = record_fields(look.evidence)
+        fields = record_fields(look)
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {FIELD: fields}
         parts = page.once(parts_of)
-        scores = look.scores if look.evidence.standing is None else _no_lower(look, alone, parts)
+        scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "article":
             scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
             scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
-            related = related_products(look.evidence)
-            because[VALUE] = product_values(look.evidence, page.once(linked_data_of).values)
+            related = related_products(look)
+            because[VALUE] = product_values(look, page.once(linked_data_of).values)
             because = {reason: wanted & ~related for reason, wanted in because.items()}
             if page_type.name == "product":  # a collection is made of cards
                 scores = np.where(related, _NEVER, scores)
         if page_type.name == "forum":
-            because[POST], heads = posts(page, look.evidence, 1.0 / (1.0 + np.exp(-scores - page_type.shift)))
+            because[POST], heads = posts(page, look, 1.0 / (1.0 + np.exp(-scores - page_type.shift)))
             scores = np.where(heads, _NEVER, scores)
         if self.wishes.comments == KEEP:
-            because[COMMENT] = comments_of(look.evidence)
+            because[COMMENT] = comments_of(look)
         decision = decide(
             look, self.wishes, parts, because, scores, shift=page_type.shift,
             repeating=page_type.name in REPEATING, tables_alone=page_type.name == "product",
@@ -156,8 +139,8 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     for itself; but several headings that most pages have, and text of its own below one of them, are a form: its
     sections are content.
     """
-    scores, best, tables = look.scores.copy(), look.evidence.headline.best, np.zeros(len(look.scores), bool)
-    standing = look.evidence.standing
+    scores, best, tables = look.scores.copy(), look.headline.best, np.zeros(len(look.scores), bool)
+    standing = look.standing
     assert standing is not None  # noqa: S101
     for kind, first, last in parts.units.tolist():
         tables[first:last] |= UNITS[kind] in (TABLE, DEFINITIONS)
@@ -194,13 +177,12 @@ def _prose_everywhere(look: Look, parts: Parts) -> Flags:
     Short articles make them most of the text, and worth their doubt. What tables, boxes and sections of documents
     share is their form.
     """
-    evidence = look.evidence
-    characters, linked = evidence.blocks.characters, evidence.blocks.linked
-    prose: Flags = evidence.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters)
+    characters, linked = look.blocks.characters, look.blocks.linked
+    prose: Flags = look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters)
     for _, first, last in parts.units.tolist():
         prose[first:last] = False
     for first, last, end in parts.headings.tolist():
-        is_title = first <= evidence.headline.best < last
+        is_title = first <= look.headline.best < last
         prose[first : last if is_title else end] = False
     return prose
 
@@ -211,7 +193,7 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
     What follows an article is seldom part of it, so the trees doubt it. A box that asks nothing of the reader, has
     no link and stands on this page alone is a part.
     """
-    evidence, blocks, around = look.evidence, look.evidence.blocks, look.evidence.blocks.around
+    blocks, around = look.blocks, look.blocks.around
     likely = np.flatnonzero((scores > 0.0) & (blocks.tokens >= _LEAST_BOX))
     if len(likely) < _PARAGRAPHS:
         return []
@@ -219,8 +201,8 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
     element = int(blocks.elements[last])
     while around.first[element] > before:
         element = int(around.parents[element])
-    asks = (evidence.declared[-len(BOXES) :] > 0.0).any(axis=0)
-    ends = (blocks.linked > 0.0) | asks | (evidence.standing is not None and evidence.standing.texts > 0.0)
+    asks = (look.declared[-len(BOXES) :] > 0.0).any(axis=0)
+    ends = (blocks.linked > 0.0) | asks | (look.standing is not None and look.standing.texts > 0.0)
     found = []
     for block in range(last + 1, min(int(around.last[element]), last + 1 + _MOST_OF_BOX)):
         if ends[block] or "©" in blocks.texts[block]:
@@ -255,8 +237,8 @@ def decide(
             and tabs do.
 
     """
-    evidence, because = look.evidence, because or {}
-    wanted = np.zeros(len(evidence.blocks), bool)
+    because = because or {}
+    wanted = np.zeros(len(look.blocks), bool)
     for some in because.values():
         wanted |= some
     scores, judged = look.scores if scores is None else scores, parts
@@ -265,8 +247,8 @@ def decide(
         units[units[:, 0] == UNITS.index(TABLE), 0] = UNITS.index(DEFINITIONS)
         judged = replace(parts, units=units)
     choice = kernel.active.decide(
-        evidence.blocks, scores, evidence.standing, judged, wanted, wishes.shift, wishes.title == KEEP,
-        evidence.headline.sure, shift, repeating,
+        look.blocks, scores, look.standing, judged, wanted, wishes.shift, wishes.title == KEEP,
+        look.headline.sure, shift, repeating,
     )  # fmt: skip
     return Decision(look, parts, because, choice)
 

@@ -64,9 +64,8 @@ def traits_of(page: Page) -> tuple[float, ...]:
 
 def page_type_row(traits: Sequence[float], look: Look) -> NDArray[np.float32]:
     """Return the features from which the type of a page is predicted: its ``traits``, and those of its text."""
-    evidence = look.evidence
-    of_text = kernel.active.page_type_row(evidence.blocks, look.scores)
-    return np.concatenate((evidence.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
+    of_text = kernel.active.page_type_row(look.blocks, look.scores)
+    return np.concatenate((look.kinds, traits, of_text), dtype=np.float32, casting="same_kind")
 
 
 def _declared(page: Page) -> list[float]:

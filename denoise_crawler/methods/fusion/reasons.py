@@ -22,7 +22,7 @@ from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Flags, Standing
-    from denoise_crawler.methods.fusion.features import Evidence, Look
+    from denoise_crawler.methods.fusion.features import Look
 
 MAX_TOPICS = 3
 _LEAST_SHARE = 0.08  # of what the strongest topic adds to the score
@@ -48,7 +48,7 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
     An element has the highest score of its text, and is noise if all its text is; one without text goes with its
     parent.
     """
-    nodes, choice, lines = page.nodes, decision.choice, decision.look.evidence.blocks.nodes
+    nodes, choice, lines = page.nodes, decision.choice, decision.look.blocks.nodes
     noise, scores = kernel.active.verdicts(nodes.columns.parents, lines, choice.taken, choice.chances)
     reasons = _Reasons(decision, nodes)
     return Judgement(noise, scores, reasons.of_node, confidence=confidence, page_type=page_type)
@@ -74,7 +74,7 @@ class _Reasons:
         Of an element that is kept for some of its blocks, it is the longest of these.
         """
         deciding: dict[int, int] = {}
-        blocks = self._decision.look.evidence.blocks
+        blocks = self._decision.look.blocks
         for block in np.lexsort((-blocks.characters, ~self._decision.choice.taken)).tolist():
             for index in blocks.nodes[block]:
                 node = index
@@ -91,7 +91,7 @@ def reason_of(decision: Decision, block: int) -> str:
     if taken and not choice.likely[block]:
         for reason, blocks in decision.because.items():
             if blocks[block]:
-                return field_reason(decision.look.evidence, block) if reason == FIELD else reason
+                return field_reason(decision.look, block) if reason == FIELD else reason
     if taken != choice.once[block]:
         return f"{'kept' if taken else 'goes'} with its section"
     whole = _whole_of(decision.parts, block)
@@ -120,7 +120,7 @@ def _evidence_for(decision: Decision, block: int) -> str:
     taken, chance = bool(choice.taken[block]), float(choice.own[block])
     sums = {topic: total if taken else -total for topic, total in added_by_topic(decision.look, block).items()}
     least = max(_LEAST_SHARE * max(sums.values(), default=0.0), 0.0)
-    case = Case(decision.look.evidence, block, taken, row)
+    case = Case(decision.look, block, taken, row)
     topics = sorted((topic for topic, total in sums.items() if total > least), key=lambda topic: -sums[topic])
     words = [text for text in (case.describe(topic) for topic in topics) if text]
     doubt = ""
@@ -181,9 +181,9 @@ _TOPICS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One block: the evidence of its page, whether it was kept, its features by name."""
+    """One block: the look at its page, whether it was kept, its features by name."""
 
-    evidence: Evidence
+    look: Look
     block: int
     taken: bool
     values: Mapping[str, float]
@@ -191,14 +191,14 @@ class Case:
     def describe(self, topic: str) -> str:
         """Return the fact behind a topic in words; empty if the topic has none, or it speaks for neither side."""
         if topic in _SITE_WORDINGS:
-            site = self.evidence.standing
+            site = self.look.standing
             return "" if site is None else _SITE_WORDINGS[topic](self, site)
         return _PAGE_WORDINGS[topic](self) if topic in _PAGE_WORDINGS else ""
 
     @property
     def element(self) -> int:
         """The element that the block stands in."""
-        return int(self.evidence.blocks.elements[self.block])
+        return int(self.look.blocks.elements[self.block])
 
     def value(self, feature: str) -> float:
         """Return a feature, -1 where it is not known."""
@@ -217,14 +217,14 @@ def _same_at_this_place(case: Case, site: Standing) -> str:
 
 
 def _repeated_link(case: Case, site: Standing) -> str:
-    has_link = case.evidence.blocks.link_hashes[case.block]
+    has_link = case.look.blocks.link_hashes[case.block]
     return (
         f"its link is on {int(site.links[case.block])} of {counted(site.pages, 'other page')}" if has_link else ""
     )
 
 
 def _names(case: Case) -> str:
-    around, words = case.evidence.blocks.around, case.evidence.class_words
+    around, words = case.look.blocks.around, case.look.class_words
     sign, best, element = 1.0 if case.taken else -1.0, ("", 0.0), case.element
     while element >= 0:
         for word in words_of(around.names[element]):
@@ -235,7 +235,7 @@ def _names(case: Case) -> str:
 
 
 def _title(case: Case) -> str:
-    title = case.evidence.headline.best
+    title = case.look.headline.best
     if title < 0:
         return ""
     return _distance(case.block - title, "the page's title") or "it is the page's title"
@@ -263,7 +263,7 @@ _FIELD_NAMES = {
 def _landmark(case: Case) -> str:
     if case.value("in unseen") > 0:
         return "hidden from readers"
-    bits = int(case.evidence.blocks.around.places[case.element])
+    bits = int(case.look.blocks.around.places[case.element])
     places = [place for bit, place in enumerate(PLACES) if bits >> bit & 1 and (place in _CHROME) != case.taken]
     return f"inside {' and '.join(_PLACE_NAMES.get(place, place) for place in places[:2])}" if places else ""
 
@@ -292,9 +292,9 @@ _BOX_WORDS = {
 
 
 def _links(case: Case) -> str:
-    blocks = case.evidence.blocks
+    blocks = case.look.blocks
     own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
-    return f"{own:.0%} links, {case.evidence.links_around(case.block):.0%} around it"
+    return f"{own:.0%} links, {case.look.links_around(case.block):.0%} around it"
 
 
 _SITE_WORDINGS: dict[str, Callable[[Case, Standing], str]] = {
@@ -315,8 +315,8 @@ _PAGE_WORDINGS: dict[str, Callable[[Case], str]] = {
     "landmark": _landmark,
     "boxes": _boxes,
     "links": _links,
-    "length": lambda case: f"{int(case.evidence.blocks.characters[case.block])} characters long",
+    "length": lambda case: f"{int(case.look.blocks.characters[case.block])} characters long",
     "neighbours": lambda _: "the blocks before and after it",
     "surroundings": lambda _: "the elements around it",
-    "place": lambda case: f"block {case.block + 1} of {len(case.evidence.blocks)} on the page",
+    "place": lambda case: f"block {case.block + 1} of {len(case.look.blocks)} on the page",
 }

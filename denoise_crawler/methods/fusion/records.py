@@ -18,7 +18,7 @@ import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
 from denoise_crawler.kernel.names import said_by
-from denoise_crawler.methods.fusion.features import Evidence
+from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
 
 if TYPE_CHECKING:
@@ -45,16 +45,16 @@ _PRICE = re.compile(
 )
 
 
-def record_fields(evidence: Evidence) -> NDArray[np.bool_] | None:
+def record_fields(look: Look) -> NDArray[np.bool_] | None:
     """Return which blocks are fields of a record; None unless the site's pages have a price near their title."""
-    blocks, standing = evidence.blocks, evidence.standing
+    blocks, standing = look.blocks, look.standing
     if standing is None or standing.pages < MIN_PAGES:
         return None
     home = blocks.elements
     usual = standing.path_pages[home] >= _USUAL * standing.pages
     changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
     priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
-    title = main_heading(evidence)
+    title = main_heading(look)
     near = [block for block in np.flatnonzero(priced).tolist() if 0 <= title <= block <= title + _NEAR]
     if not any(has_price(blocks.texts[block]) for block in near):
         return None
@@ -80,15 +80,15 @@ def has_price(text: str) -> bool:
     return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
 
 
-def main_heading(evidence: Evidence) -> int:
+def main_heading(look: Look) -> int:
     """Return the block of the first ``h1``, else the one most like the page's title; -1 if none is."""
-    headings = np.flatnonzero(evidence.headline.first_heading)
-    return int(headings[0]) if len(headings) else evidence.headline.best
+    headings = np.flatnonzero(look.headline.first_heading)
+    return int(headings[0]) if len(headings) else look.headline.best
 
 
-def field_reason(evidence: Evidence, block: int) -> str:
+def field_reason(look: Look, block: int) -> str:
     """Return why a field was kept."""
-    standing, home = evidence.standing, evidence.blocks.elements[block]
+    standing, home = look.standing, look.blocks.elements[block]
     assert standing is not None  # noqa: S101
     have = int(standing.path_pages[home])
     return f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"
@@ -111,14 +111,14 @@ _SAID = re.compile(r"\w{2}")
 _IS_VALUE = re.compile(r"[\d:]")
 
 
-def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.bool_]:
+def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
     """Return which blocks of a product's page hold one of its values and are not on all pages of the site.
 
     Args:
-        evidence: What is known of the page.
+        look: What is known of the page.
         declared: Values that the page declares in JSON-LD: their letters and digits, in small letters.
     """
-    blocks, title = evidence.blocks, main_heading(evidence)
+    blocks, title = look.blocks, main_heading(look)
     found = np.zeros(len(blocks), bool)
     if title < 0:
         return found
@@ -131,10 +131,10 @@ def product_values(evidence: Evidence, declared: Collection[str]) -> NDArray[np.
             break  # the first of the products that are related to this one
         found[block] = priced or _holds(text, declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
-    rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(evidence, block)))
+    rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(look, block)))
     for row in islice(rows, MAX_VALUES):
         found[row] = True
-    return found & ~evidence.everywhere
+    return found & ~look.everywhere
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
@@ -144,9 +144,9 @@ def _holds(text: str, declared: Collection[str]) -> bool:
     return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
 
 
-def _row(evidence: Evidence, block: int) -> list[int]:
+def _row(look: Look, block: int) -> list[int]:
     """Return the blocks of the row that begins with a label of a code or a maker; none if this is no label."""
-    texts, characters = evidence.blocks.texts, evidence.blocks.characters
+    texts, characters = look.blocks.texts, look.blocks.characters
     text = texts[block]
     # small letters that are compared one by one: twice as fast
     label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
@@ -164,9 +164,9 @@ def _row(evidence: Evidence, block: int) -> list[int]:
 _FEWEST_CARDS, _LARGEST_CARD, _LEAST_LINKED = 2, 12, 3.0  # cards, blocks of one, linked characters in it
 
 
-def related_products(evidence: Evidence) -> Flags:
+def related_products(look: Look) -> Flags:
     """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
-    blocks, around, title = evidence.blocks, evidence.blocks.around, main_heading(evidence)
+    blocks, around, title = look.blocks, look.blocks.around, main_heading(look)
     found = np.zeros(len(blocks), bool)
     alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for block in np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS).tolist():
@@ -196,14 +196,14 @@ _FEWEST_POSTS = 2
 _WORDS_BESIDE = 60  # characters that a line of user and time has besides: "posted by … on …"
 
 
-def posts(page: Page, evidence: Evidence, chances: Numbers) -> tuple[Flags, Flags]:
+def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     """Return which blocks of a thread are the texts of its posts, and which say who wrote them, and when.
 
     Posts are alike, so either all of them are the text or none is. ``chances`` are those of the blocks.
     """
     from denoise_crawler.records.thread import find_posts  # few pages are threads
 
-    blocks, found = evidence.blocks, page.once(find_posts)
+    blocks, found = look.blocks, page.once(find_posts)
     starts, inside, byline = np.array(blocks.starts), np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes))
     for post in found:
         inside[post.inside.start : post.inside.stop] = True
@@ -226,13 +226,13 @@ _LEAST_MEAN, _LEAST = 5.0, 25.0  # tokens, of the blocks that look alike
 _OFTEN = 2  # a text that stands more often is a button
 
 
-def comments(evidence: Evidence) -> Flags:
+def comments(look: Look) -> Flags:
     """Tell which blocks are comments: the text of elements so named, but for names, dates and buttons.
 
     Those say little, each alike. An element that holds the title is no comment, whatever its name.
     """
-    blocks = evidence.blocks
-    inside = _in_comments(blocks, evidence.headline.best)
+    blocks = look.blocks
+    inside = _in_comments(blocks, look.headline.best)
     unlinked = 2.0 * blocks.linked <= blocks.characters
     allowed = (blocks.around.places[blocks.elements] & _NEVER) == 0
     _, which, counts = np.unique(blocks.text_hashes, return_inverse=True, return_counts=True)

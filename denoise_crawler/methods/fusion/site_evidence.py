@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from denoise_crawler import kernel
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.fusion import sketch as codec
-from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, Copies, distinct, sketch, texts_digest
+from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, distinct, sketch, texts_hash
 
 if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Numbers, Sketch, Standing
@@ -27,21 +27,10 @@ class SiteEvidence:
     def __init__(self, max_pages: int) -> None:
         if max_pages < 1:
             raise ValueError(f"max_pages must be at least 1, not {max_pages}")
-        self._sketches: BottomKSample[Sketch] = BottomKSample(max_pages, _encoded)
-        self._copies = Copies()
+        self.sample: BottomKSample[Sketch] = BottomKSample(max_pages, _encoded)
+        self._with_texts: dict[int, set[int]] = {}  # the keys of pages with the same texts
         self._sums: Any = kernel.active.SiteSums()
         self._removed = 0  # pages whose texts and paths the sums still number
-
-    def __len__(self) -> int:
-        return len(self._sketches)
-
-    def __contains__(self, key: int) -> bool:
-        return key in self._sketches
-
-    @property
-    def max_pages(self) -> int:
-        """How many pages are kept."""
-        return self._sketches.limit
 
     @property
     def repeated(self) -> int:
@@ -49,18 +38,14 @@ class SiteEvidence:
         repeated: int = self._sums.repeated
         return repeated
 
-    def wants(self, key: int) -> bool:
-        """Return True if learning the page with this key would change anything."""
-        return self._sketches.wants(key)
-
     def add(self, key: int, blocks: Blocks, scores: Numbers) -> None:
         """Learn a page by its ``blocks`` and the ``scores`` they have without its site."""
-        if self.wants(key):
+        if self.sample.wants(key):
             self._unite([sketch(key, blocks, scores)])
 
     def merge(self, other: SiteEvidence) -> None:
         """Learn the pages of ``other``."""
-        self._unite(list(other._sketches))
+        self._unite(list(other.sample))
 
     def merge_bytes(self, data: bytes) -> None:
         """Learn pages that :meth:`to_bytes` wrote; raise :class:`codec.EvidenceFormatError` for other bytes."""
@@ -68,7 +53,7 @@ class SiteEvidence:
 
     def to_bytes(self) -> bytes:
         """Write the sketches: equal sets give equal bytes."""
-        return codec.encode(list(self._sketches))
+        return codec.encode(list(self.sample))
 
     def standing(self, key: int, blocks: Blocks) -> Standing | None:
         """Return what the other pages say of the page with this key; None if there are none.
@@ -78,7 +63,8 @@ class SiteEvidence:
         """
         own = key if key in self._sums else None
         if own is None:
-            own = self._copies.first(texts_digest(distinct(blocks.masked_hashes[:MAX_BLOCKS])))
+            texts = texts_hash(distinct(blocks.masked_hashes[:MAX_BLOCKS]))
+            own = min(self._with_texts.get(texts, ()), default=None)
         if len(self._sums) == (own is not None):
             return None
         standing: Standing = self._sums.standing(blocks, own)
@@ -91,35 +77,36 @@ class SiteEvidence:
 
     def _unite(self, sketches: Sequence[Sketch]) -> None:
         for one in sketches:
-            gone = self._sketches.add(one)
+            gone = self.sample.add(one)
             for old in gone:
                 self._leave(old)
-            if self._sketches.get(one.key) is one:
+            if self.sample.get(one.key) is one:
                 self._enter(one)
-        if self._removed > self.max_pages // 2:
+        if self._removed > self.sample.limit // 2:
             self._sums, self._removed = kernel.active.SiteSums(), 0
-            for key in self._copies.firsts():
-                self._count(key)
+            for keys in self._with_texts.values():
+                self._count(min(keys))
 
     def _enter(self, one: Sketch) -> None:
-        texts = texts_digest(one.masked)
-        first = self._copies.first(texts)
-        if first != self._copies.add(texts, one.key):
-            if first is not None:
-                self._uncount(first)
+        keys = self._with_texts.setdefault(texts_hash(one.masked), set())
+        if not keys or one.key < min(keys):
+            if keys:
+                self._uncount(min(keys))
             self._count(one.key)
+        keys.add(one.key)
 
     def _leave(self, old: Sketch) -> None:
-        first = self._copies.discard(texts_digest(old.masked), old.key)
+        keys = self._with_texts[texts := texts_hash(old.masked)]
+        keys.discard(old.key)
+        if not keys:
+            del self._with_texts[texts]
         if old.key in self._sums:
             self._uncount(old.key)
-            if first is not None:
-                self._count(first)
+            if keys:
+                self._count(min(keys))
 
     def _count(self, key: int) -> None:
-        one = self._sketches.get(key)
-        assert one is not None  # noqa: S101 - what is noted as a copy is in the sample
-        self._sums.add(one)
+        self._sums.add(self.sample[key])
 
     def _uncount(self, key: int) -> None:
         self._sums.remove(key)

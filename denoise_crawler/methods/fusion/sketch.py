@@ -1,13 +1,14 @@
-"""What a site keeps of one page, a few kilobytes of hashes; which pages are copies; how both are written."""
+"""What a site keeps of one page, a few kilobytes of hashes, and how it is written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from denoise_crawler.errors import EvidenceFormatError
 from denoise_crawler.kernel.columns import HUNDREDTHS, Sketch
@@ -32,11 +33,10 @@ MAX_BLOCKS = 20_000
 MOST_SCORE = 8.0
 
 
-def texts_digest(distinct_masked: Hashes) -> bytes:
+def texts_hash(distinct_masked: Hashes) -> int:
     """Return what pages with the same texts share, numbers in them alike, whatever their address."""
-    from hashlib import blake2b  # late: it loads OpenSSL, and only pages that are learned need it
-
-    return blake2b(distinct_masked.tobytes(), digest_size=8).digest()
+    digest: int = xxh3_64_intdigest(distinct_masked.tobytes())
+    return digest
 
 
 def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
@@ -75,35 +75,6 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
         np.bincount(style_of, weights=tokens).astype(np.int64),
         np.rint(HUNDREDTHS * scored).astype(np.int64),
     )
-
-
-class Copies:
-    """Keys of pages by what they have in common."""
-
-    def __init__(self) -> None:
-        self._keys: dict[bytes, set[int]] = {}
-
-    def first(self, common: bytes) -> int | None:
-        """Return the lowest key of the pages with this in common, None without any."""
-        return min(self._keys.get(common, ()), default=None)
-
-    def firsts(self) -> Iterator[int]:
-        """Yield the lowest key of each kind of page."""
-        return map(min, self._keys.values())
-
-    def add(self, common: bytes, key: int) -> int:
-        """Note a page; return the lowest key of its kind."""
-        keys = self._keys.setdefault(common, set())
-        keys.add(key)
-        return min(keys)
-
-    def discard(self, common: bytes, key: int) -> int | None:
-        """Forget a page; return the lowest key left of its kind, None if none is."""
-        keys = self._keys[common]
-        keys.discard(key)
-        if not keys:
-            del self._keys[common]
-        return min(keys, default=None)
 
 
 # --- the bytes of a site's sketches: versioned, compressed, data only

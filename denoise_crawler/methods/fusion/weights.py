@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 
 from denoise_crawler.errors import WeightsError
-from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.features import Evidence, Forests, Look, Words, block_names, local_names
+from denoise_crawler.methods.fusion.features import Forests, Look, Words, block_names, local_names
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
     PageType,
@@ -84,11 +83,11 @@ class Model:
 
     def alone(self, page: Page) -> Look:
         """Look at ``page`` alone; asked for by ``page.once``, since learning and judging both need it."""
-        return Look.alone(self.forests, Evidence.of(page, page.once(blocks_of), None, self.words))
+        return Look.of(page, self.words, self.forests)
 
     def page_type(self, page: Page, look: Look, *, has_fields: bool) -> PageType:
         """Return the type of ``page``; none for a page without text, or if the weights cannot tell."""
-        if self._page_types is None or not len(look.evidence.blocks):
+        if self._page_types is None or not len(look.blocks):
             return PageType()
         return page_type_of(self._page_types.scores(page.once(traits_of), look), has_fields=has_fields)
 
