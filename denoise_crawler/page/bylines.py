@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import takewhile
-from typing import NamedTuple
+from typing import TypeAlias
 
 from denoise_crawler.page.dates import MAX_DATE_CHARACTERS, first_date, month_of
 from denoise_crawler.page.nodes import INLINE, Nodes
@@ -86,7 +85,7 @@ _OF_OTHERS = re.compile(r"bio|image|avatar|photo|credit|social|follow|comment|re
 _WORD = r"[^\W\d_a-z](?:[\w’'.-]*\w)?\.?"  # begins with a capital letter
 _PARTICLE = r"(?:de|del|della|der|den|di|da|la|le|van|von|bin|al|el|y)"
 _NAME = re.compile(rf"{_WORD}(?:\s+(?:{_PARTICLE}\s+)*{_WORD}){{1,3}}")
-_BYLINE = re.compile(rf"{_BY.pattern}|by\Z", re.IGNORECASE)
+_BEGINS = re.compile(rf"(?i:{_BY.pattern}|by\Z)|(?P<name>{_NAME.pattern})")
 _BY_BEHIND = re.compile(r"[|•·+–>]\s?[Bb]y\s")  # what a reader may do with the page
 _COMMENTS = re.compile(
     r"[(\d\s]*(?:comments?|replies|responses?|kommentare?|commentaires?|comentarios?|commenti|комментари[ий]|评论|評論|コメント)[\s\d:)]*",
@@ -98,7 +97,7 @@ _ENDS = re.compile(
     r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
     re.DOTALL | re.IGNORECASE,
 )
-_COLONS = ":：／"
+_COLONS = ":", "：", "／"
 # In scripts without capital letters a label tells a name, which is short and has no other signs in it.
 _LABELLED = re.compile(
     r"(?:^|[\s|　（(【\[])(?:作者|撰文|文|记者|記者|著者|글|автор|текст)\s?[:：／]\s?"
@@ -108,11 +107,7 @@ _LABELLED = re.compile(
 )
 
 
-class Line(NamedTuple):
-    """A line beside the heading: its text nodes, and its text."""
-
-    nodes: list[int]
-    text: str
+Line: TypeAlias = "tuple[list[int], str]"  # its text nodes, its text
 
 
 def lines_beside_heading(page: Page) -> list[Line]:
@@ -126,36 +121,35 @@ def lines_beside_heading(page: Page) -> list[Line]:
         left -= len(text)
         if left < 0:
             break
-    before = _lines(nodes, range(max(heading - _NODES_BEFORE, 1), heading))
-    behind = takewhile(lambda line: not _COMMENTS.fullmatch(line.text), _lines(nodes, range(end, last)))
-    return [*behind, *reversed(before)]
+    lines = _lines(nodes, end, last)
+    comments = next((place for place, (_, text) in enumerate(lines) if _COMMENTS.fullmatch(text)), len(lines))
+    return lines[:comments] + _lines(nodes, max(heading - _NODES_BEFORE, 1), heading)[::-1]
 
 
-def _lines(nodes: Nodes, places: range) -> list[Line]:
+def _lines(nodes: Nodes, start: int, stop: int) -> list[Line]:
     """Return the lines of text in some nodes: what stands in one block, up to a line break."""
-    columns, start, lines = nodes.columns, places.start, list[list[int]]()
-    tags, parents = (column[start : places.stop].tolist() for column in (columns.tags, columns.parents))
+    columns, texts, lines = nodes.columns, nodes.texts, list[list[int]]()
+    tags, parents = (column[start:stop].tolist() for column in (columns.tags, columns.parents))
     in_line = {tag for tag in set(tags) if columns.names[tag] in INLINE}
     last, is_parted = -1, False  # the block of the last text, and whether a block stands behind it
-    for place, text in enumerate(nodes.texts[start : places.stop]):
+    for place, (text, tag, block) in enumerate(zip(texts[start:stop], tags, parents, strict=True), start):
         if not text:
-            is_parted = is_parted or tags[place] not in in_line
+            is_parted = is_parted or tag not in in_line
             continue
-        block = parents[place]  # the element around it that starts a line
-        while block >= start and tags[block - start] in in_line:
+        while block >= start and tags[block - start] in in_line:  # the element around it that starts a line
             block = parents[block - start]
-        if lines and last == block and not is_parted:
-            lines[-1].append(start + place)
+        if last == block and not is_parted:
+            lines[-1].append(place)
         else:
-            lines.append([start + place])
+            lines.append([place])
         last, is_parted = block, False
     joined: list[Line] = []
     for line in lines:
-        text = collapse_spaces(_joined([nodes.texts[index] for index in line]))
-        if joined and joined[-1].text.endswith((":", "：")):  # a label, with its value in the next block
-            joined[-1] = Line([*joined[-1].nodes, *line], f"{joined[-1].text} {text}")
+        text = collapse_spaces(texts[line[0]] if len(line) == 1 else _joined([texts[index] for index in line]))
+        if joined and joined[-1][1][-1:] in _COLONS[:2]:  # a label, with its value in the next block
+            joined[-1] = [*joined[-1][0], *line], f"{joined[-1][1]} {text}"
         else:
-            joined.append(Line(line, text))
+            joined.append((line, text))
     return joined
 
 
@@ -202,9 +196,9 @@ def _title_text(nodes: Nodes, titles: list[str]) -> int | None:
 def date_beside(page: Page) -> str | None:
     """Return the first date beside the heading of ``page``, None without any."""
     nodes = page.nodes
-    for line in page.once(lines_beside_heading):
-        date = first_date(line.text) if 6 <= len(line.text) <= MAX_DATE_CHARACTERS else None
-        if date and not all(_leads_away(page, index) for index in line.nodes):  # else it is that of a teaser
+    for line, text in page.once(lines_beside_heading):
+        date = first_date(text) if 6 <= len(text) <= MAX_DATE_CHARACTERS else None
+        if date and not all(_leads_away(page, index) for index in line):  # else it is that of a teaser
             return _machine_date(nodes, line) or date
     return None
 
@@ -220,9 +214,9 @@ def is_own_address(page: Page, address: str) -> bool:
     return page.absolute(address).partition("#")[0].rstrip("/") == page.url.partition("#")[0].rstrip("/")
 
 
-def _machine_date(nodes: Nodes, line: Line) -> str | None:
+def _machine_date(nodes: Nodes, line: list[int]) -> str | None:
     """Return the date that a ``time`` in the line has for machines."""
-    for index in line.nodes:
+    for index in line:
         element = nodes.elements[index]
         if element.tag == "time" and (date := first_date(element.get("datetime", "")[:MAX_DATE_CHARACTERS])):
             return date
@@ -232,18 +226,20 @@ def _machine_date(nodes: Nodes, line: Line) -> str | None:
 def authors_beside(page: Page) -> list[str]:
     """Return the authors that stand beside the heading of ``page``."""
     nodes, lines = page.nodes, page.once(lines_beside_heading)
-    for place, line in enumerate(lines):
-        if len(line.text) > _LONGEST:
+    for place, (line, text) in enumerate(lines):
+        if len(text) > _LONGEST:
             continue
         names: list[str] = []
-        if by := _BYLINE.match(line.text) or _BY_BEHIND.search(line.text):
-            following = lines[place + 1].text if place + 1 < len(lines) else ""
-            names = _people(line.text[by.end() :] or following)
-        elif _NAME.match(line.text) and _is_of_authors(nodes, line.nodes[0]):
-            names = _people(line.text)
-        if not names and any(map(line.text.__contains__, _COLONS)) and (labelled := _LABELLED.search(line.text)):
+        begins = _BEGINS.match(text)
+        is_name = begins is not None and begins["name"] is not None
+        if by := begins if begins and not is_name else "y " in text and _BY_BEHIND.search(text):
+            following = lines[place + 1][1] if place + 1 < len(lines) else ""
+            names = _people(text[by.end() :] or following)
+        elif is_name and _is_of_authors(nodes, line[0]):
+            names = _people(text)
+        if not names and any(colon in text for colon in _COLONS) and (labelled := _LABELLED.search(text)):
             names = names_in(labelled["names"])
-        if names and not _is_of_other_page(nodes, line.nodes[0]):
+        if names and not _is_of_other_page(nodes, line[0]):
             return names
     return []
 

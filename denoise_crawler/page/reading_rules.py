@@ -122,5 +122,5 @@ def drop_invisible(nodes: Nodes) -> None:
     if whole.isascii() or not any(letter in whole for letter in _HAS_INVISIBLE):
         return
     for index, text in enumerate(nodes.texts):
-        if (shown := visible(text)) != text and shown.strip():
+        if not text.isascii() and (shown := visible(text)) != text and shown.strip():
             nodes.texts[index] = shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -190,18 +191,15 @@ class _Controls:
     """What some elements open: the identities that they name, and the elements that they stand in."""
 
     def __init__(self, elements: Iterable[Element]) -> None:
-        self.names: dict[str, None] = {}
-        self.parents: set[Element] = set()
+        self.names = set[str]()
+        self.parents = set[Element]()
         for element in elements:
             if len(self.parents) >= _MOST_CONTROLS:
                 break
-            self.names.update(dict.fromkeys(element.get("aria-controls", "").split()[:2]))
-            targets = (element.get(name, "") for name in _TARGETS)
-            self.names.update(dict.fromkeys(target[1:] for target in targets if target[:1] == "#"))
-            parent = element.getparent()
-            for above in (parent, None if parent is None else parent.getparent()):
-                if above is not None and above.tag != "body":
-                    self.parents.add(above)
+            self.names.update(element.get("aria-controls", "").split()[:2])
+            targets = [element.get(name, "") for name in _TARGETS]
+            self.names.update([target[1:] for target in targets if target[:1] == "#"])
+            self.parents.update([above for above in islice(element.iterancestors(), 2) if above.tag != "body"])
 
     def open(self, element: Element) -> bool:
         """Return True if an element is opened."""

@@ -101,8 +101,8 @@ def _text_of(block: _Element) -> str:
         else:
             if event == "end" and element in rows and element not in gutters:
                 text.end_line(empty=len(text.parts) == starts.pop())
-            if element is not block:
-                text.add(element.tail, between_rows=element.getparent() in holders)
+            if element is not block and (tail := element.tail):
+                text.add(tail, between_rows=element.getparent() in holders)
     return "".join(text.parts)
 
 
