@@ -261,5 +261,5 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
 def _look(blocks: Blocks, block: int) -> tuple[int, str, str]:
     around, home = blocks.around, blocks.elements[block]
     above = max(int(around.parents[home]), 0)
-    labels = (comments_and_labels[around.names[element]][1] for element in (home, above))
-    return int(around.tags[home]), *labels
+    own, outer = comments_and_labels[around.names[home]], comments_and_labels[around.names[above]]
+    return int(around.tags[home]), own[1], outer[1]
