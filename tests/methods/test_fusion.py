@@ -303,6 +303,35 @@ def test_a_notice_of_all_short_articles_goes_but_not_one_below_a_heading_of_the_
     assert kept == [[False] * 7, [True] * 7]
 
 
+def test_sections_below_headings_that_all_documents_of_a_site_have_stay_though_their_text_is_the_same() -> None:
+    method, same = MethodChoice("fusion").new(), ["Procedure", "Two thirds of the members", "Entry", NOTICE]
+    text = "<p>The {0} of the harbour extends what the council {1} near the weir since {1}, as the {0} asked.</p>"
+    pages = [
+        page(
+            n,
+            f"<title>On the {name}</title><div><a href=/>All</a></div><div><h1>On the {name}</h1><h2>Note</h2>"
+            f"{text.format(name, 1900 + n) * 2}<h2>Basis</h2>{text.format(name, 1800 + n)}"
+            "<h2>{}</h2><p>{}</p><h2>{}</h2><p>{}</p></div>".format(*same),
+        )
+        for n, name in enumerate(("lock", "mill", "toll", "quay", "ford", "pier"))
+    ]
+    for one in pages:
+        method.observe(one)
+    for one in pages:
+        assert clean_text(one, method.judge(one).noise).splitlines()[-4:] == same
+
+
+@pytest.mark.parametrize(("box", "stays"), [("{}", True), ("<a href=/1>{}</a>", False)])
+def test_prose_in_a_box_behind_the_last_paragraph_stays_if_it_is_no_link(box: str, *, stays: bool) -> None:
+    story = (
+        "<p>The ferry ran aground on the sandbank off the point, and its {} passengers came ashore by night.</p>"
+    )
+    facts = box.format("The pier is 41 metres long and was finished by the widow of its builder in 1874.")
+    html = f"<h1>A pier is mended</h1><div>{''.join(map(story.format, range(40, 46)))}<section><h3>In numbers</h3>"
+    one = page(0, f"<title>A pier is mended</title><a href=/>Home</a>{html}<p>{facts}</p></section></div>")
+    assert ("41 metres" in clean_text(one, MethodChoice("fusion").new().judge(one).noise)) == stays
+
+
 def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:
     story = (
         "<h1>The ferry ran aground</h1>"

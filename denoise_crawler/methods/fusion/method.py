@@ -12,6 +12,7 @@ from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of
+from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
@@ -41,6 +42,9 @@ _NEVER = -20.0  # log odds of cards of other products, and of the lines that say
 _WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
 _EVERYWHERE = -3.0  # added to log odds of prose that stands on every page
 _LEAST_PROSE, _MOST_LINKED = 60, 0.3  # characters, the share of them in links
+_KEPT, _DOUBTED = 0.6, -1.8  # log odds that a box at the end of an article gets, and that it must have
+_PARAGRAPHS, _LEAST_BOX, _MOST_OF_BOX = 2, 8, 4  # of an article; tokens of prose, blocks
+_USUAL, _FORM = 0.8, 3  # of the other pages have a heading; so many of these make a page a form
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -108,11 +112,13 @@ class Fusion(Method):
         scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "article":
             scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
+            scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
             related = related_products(look)
             because[VALUE] = product_values(look, page.once(linked_data_of).values)
             because = {reason: wanted & ~related for reason, wanted in because.items()}
-            scores = np.where(related, _NEVER, scores)
+            if page_type.name == "product":  # a collection is made of cards
+                scores = np.where(related, _NEVER, scores)
         if page_type.name == "forum":
             because[POST], heads = posts(page, look, 1.0 / (1.0 + np.exp(-scores - page_type.shift)))
             scores = np.where(heads, _NEVER, scores)
@@ -130,9 +136,12 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
 
     Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
     others have them says nothing against them. A heading that the page alone takes is kept with its section, not
-    for itself.
+    for itself; but several headings that most pages have, and text of its own below one of them, are a form: its
+    sections are content.
     """
     scores, best, tables = look.scores.copy(), look.headline.best, np.zeros(len(look.scores), bool)
+    standing = look.standing
+    assert standing is not None  # noqa: S101
     for kind, first, last in parts.units.tolist():
         tables[first:last] |= UNITS[kind] in (TABLE, DEFINITIONS)
     headings = [
@@ -140,9 +149,13 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
         for first, last, _ in parts.headings.tolist()
         if not first <= best < last and scores[first:last].min() < _WITH_SECTION
     ]
+    usual = standing.texts >= _USUAL * standing.pages
+    form = [one for one in parts.headings.tolist() if usual[one[0]] and not one[0] <= best < one[1]]
     wanted = tables.copy()
     for heading in headings:
         wanted[heading] = True
+    for first, _, end in form if len(form) >= _FORM else ():
+        wanted[first:end] = True
     if not wanted.any():
         return scores
     of_page = np.full(len(scores), -np.inf)
@@ -151,6 +164,10 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     for heading in headings:
         if of_page[heading].min() > 0.0:
             scores[heading] = np.maximum(scores[heading], _WITH_SECTION)
+    form = [(first, end) for first, last, end in form if of_page[first:last].min() > 0.0]
+    if len(form) >= _FORM and any(scores[first:end].max() > 0.0 for first, end in form):
+        for first, end in form:
+            scores[first:end] = np.maximum(scores[first:end], of_page[first:end])
     return scores
 
 
@@ -168,6 +185,31 @@ def _prose_everywhere(look: Look, parts: Parts) -> Flags:
         is_title = first <= look.headline.best < last
         prose[first : last if is_title else end] = False
     return prose
+
+
+def _last_box(look: Look, scores: Numbers) -> list[int]:
+    """Return the prose of a box behind the last paragraph of an article, in the same element: facts, a remark.
+
+    What follows an article is seldom part of it, so the trees doubt it. A box that asks nothing of the reader, has
+    no link and stands on this page alone is a part.
+    """
+    blocks, around = look.blocks, look.blocks.around
+    likely = np.flatnonzero((scores > 0.0) & (blocks.tokens >= _LEAST_BOX))
+    if len(likely) < _PARAGRAPHS:
+        return []
+    last, before = int(likely[-1]), int(likely[-_PARAGRAPHS])
+    element = int(blocks.elements[last])
+    while around.first[element] > before:
+        element = int(around.parents[element])
+    asks = (look.declared[-len(BOXES) :] > 0.0).any(axis=0)
+    ends = (blocks.linked > 0.0) | asks | (look.standing is not None and look.standing.texts > 0.0)
+    found = []
+    for block in range(last + 1, min(int(around.last[element]), last + 1 + _MOST_OF_BOX)):
+        if ends[block] or "©" in blocks.texts[block]:
+            break
+        if scores[block] > _DOUBTED and blocks.tokens[block] >= _LEAST_BOX:
+            found.append(block)
+    return found
 
 
 def decide(
