@@ -36,7 +36,7 @@ from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import Page
 from denoise_crawler.store import Store
-from denoise_crawler.store.shared import StoredKnowledge
+from denoise_crawler.store.knowledge import StoredKnowledge
 from tests.memory import bytes_held, peak_bytes
 
 P = ParamSpec("P")

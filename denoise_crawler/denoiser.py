@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import pickle
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
@@ -17,13 +19,17 @@ from denoise_crawler.output.extractors import DROP, is_low
 from denoise_crawler.output.writing import LEAVE, Content, Writing, type_with_posts
 from denoise_crawler.page import Page
 from denoise_crawler.page.metadata import metadata_fields
-from denoise_crawler.page.page_cache import PageSpool
 from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.page.unseen import reader_aids
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 SITES_IN_MEMORY = 100
+MAX_PARSED_CHARACTERS = 24_000_000  # of HTML that stays parsed, with some 15 bytes of memory each
+_SPOOLED_BYTES = 64 << 20
 PLAIN_TEXT = Writing()
 SHORT_SITES = ("clean", "drop")
 
@@ -267,6 +273,51 @@ class Cleaning:
             writing=self.writing,
             rules=self.rules,
         )
+
+
+class PageSpool:
+    """Pages that are read twice, in order: the first stay parsed, the others lie in a temporary file.
+
+    Example:
+        >>> with PageSpool() as spool:
+        ...     first = spool.add("https://a.example/", "<title>One</title>")
+        ...     [page.title for page in spool]
+        ['One']
+    """
+
+    def __init__(self) -> None:
+        self._parsed = deque[Page]()
+        self._room = MAX_PARSED_CHARACTERS
+        from tempfile import SpooledTemporaryFile  # late: most processes hold none
+
+        self._spooled = 0
+        self._spool = SpooledTemporaryFile(max_size=_SPOOLED_BYTES)  # noqa: SIM115 - closed by __exit__
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.close()
+
+    def add(self, url: str, html: str | bytes) -> Page:
+        """Add a page and return it."""
+        page = Page.parse(url, html)
+        if not self._spooled and len(html) <= self._room:
+            self._parsed.append(page)
+            self._room -= len(html)
+        else:
+            pickle.dump((url[:], html[:]), self._spool)  # sliced: not a subclass, as lxml gives
+            self._spooled += 1
+        return page
+
+    def __iter__(self) -> Iterator[Page]:
+        """Yield the pages in order; each is forgotten when it was yielded."""
+        while self._parsed:
+            yield self._parsed.popleft()
+        self._spool.seek(0)
+        for _ in range(self._spooled):
+            url, html = pickle.load(self._spool)  # noqa: S301 - a file of our own, without a name
+            yield Page.parse(url, html)
 
 
 def denoise_pages(

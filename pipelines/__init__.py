@@ -15,10 +15,9 @@ from scrapy.utils.misc import load_object
 
 from denoise_crawler.crawl.item_fields import keep_text_column
 from denoise_crawler.crawl.settings import abort_on_setup_error, is_off
-from denoise_crawler.crawl.source_page import Origin, SourcePage, without_page
+from denoise_crawler.crawl.source_page import Origin, SourcePage, source_cache, without_page
 from denoise_crawler.crawl.warmup import WarmupQueue
 from denoise_crawler.page import Page
-from denoise_crawler.page.page_cache import PageCache
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -41,7 +40,7 @@ class ItemPages:
         if not self.denoiser.by_addon:
             check_order(crawler.settings)
         self._last: SourcePage | None = None  # of the last item that had a page
-        self._sources = PageCache[tuple[str, str | bytes], SourcePage](_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
+        self._sources = source_cache(_MAX_CACHED_PAGES, _MAX_CACHED_CHARACTERS)
 
     @classmethod
     def of(cls, crawler: Crawler) -> ItemPages:
@@ -84,7 +83,7 @@ class ItemPages:
                 self.denoiser.report.page_failed(url)
                 return None
             self._last = SourcePage(page, Origin(page.key.to_bytes(8, "big")), html=html)
-            self._sources.add((url, html), len(html), self._last)
+            self._sources[url, html] = self._last
         return self._last
 
     def _warn_of_other_field(self, item: Any) -> None:

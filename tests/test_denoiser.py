@@ -113,7 +113,7 @@ def test_a_generator_is_read_once_and_no_more_of_its_pages_are_held_than_there_i
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room = 3 * max(len(html) for _, html in demo_pages())
-    monkeypatch.setattr("denoise_crawler.page.page_cache.MAX_BYTES", 15 * room)
+    monkeypatch.setattr("denoise_crawler.denoiser.MAX_PARSED_CHARACTERS", room)
 
     class Html(str):
         """A page that can be watched."""

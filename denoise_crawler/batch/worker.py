@@ -17,11 +17,10 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from denoise_crawler.batch.workers import Limits
-from denoise_crawler.denoiser import Cleaned, Cleaning
+from denoise_crawler.denoiser import MAX_PARSED_CHARACTERS, Cleaned, Cleaning
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.writing import RENDERINGS
 from denoise_crawler.page import Page
-from denoise_crawler.page.page_cache import ParsedPages
 from denoise_crawler.page.text import without_lone_surrogates
 
 
@@ -116,6 +115,36 @@ class FolderKnowledge:
 
     def _file(self, site: str) -> Path:
         return self._folder / sha256(site.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class ParsedPages:
+    """Pages up to a bound of memory. Each is given back once.
+
+    Example:
+        >>> pages, html = ParsedPages(), "<title>One</title>"
+        >>> pages.keep(Page.parse("https://a.example/", html), html)
+        >>> pages.take("a.example", "https://a.example/", html).title
+        'One'
+        >>> pages.take("a.example", "https://a.example/", html)
+    """
+
+    def __init__(self) -> None:
+        self._pages: dict[tuple[str, str, int], Page] = {}
+        self._room = MAX_PARSED_CHARACTERS
+
+    def keep(self, page: Page, html: str | bytes) -> None:
+        """Keep a page that was made of ``html``, if there is room."""
+        key = page.site, page.url, hash(html)
+        if len(html) <= self._room and key not in self._pages:
+            self._pages[key] = page
+            self._room -= len(html)
+
+    def take(self, site: str, url: str, html: str | bytes) -> Page | None:
+        """Remove the page and return it; None if it is not kept, or was made of other HTML than ``html``."""
+        page = self._pages.pop((site, url, hash(html)), None)
+        if page is not None:
+            self._room += len(html)
+        return page
 
 
 class BatchWorker:

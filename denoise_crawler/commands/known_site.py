@@ -22,7 +22,7 @@ from denoise_crawler.page.text import printable
 from denoise_crawler.reading import Reading, read_pages
 from denoise_crawler.rules import KEEP, STRIP, SiteRules
 from denoise_crawler.store import Store
-from denoise_crawler.store.shared import StoredKnowledge
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 
 @dataclass

@@ -27,7 +27,7 @@ class Gate:
         self.is_open = self._is_free = False
 
     async def wait(self) -> None:
-        """Wait until the gate is opened, and until those who came before that have gone on."""
+        """Wait until the gate is opened, and until those who came before have gone on."""
         if not self._is_free:
             turn: Deferred[None] = Deferred()
             self._waiting.append(turn)
@@ -35,15 +35,14 @@ class Gate:
 
     def open(self) -> None:
         """Wake all who wait."""
-        # With asyncio they go on a moment later. Only those who come before that wait once more: a callback that
-        # waited for each of its items would be held while all pages behind it are downloaded.
-        self._is_free = self.is_open or not self._waiting
         self.is_open = True
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
             turn.callback(None)
-        if not self._is_free:
+        if waiting:  # with asyncio they go on a moment later
             call_later(0, self.open)
+        else:
+            self._is_free = True
 
 
 async def sleep(seconds: float) -> None:

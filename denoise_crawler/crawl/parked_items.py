@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
-import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from scrapy import http
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
-from scrapy.http import Request, Response
 
+from denoise_crawler.crawl.pickled import pack, response_as_bytes, response_from_bytes, unpack
 from denoise_crawler.crawl.report import CrawlReport, class_path
-from denoise_crawler.crawl.source_page import PAGE_KEY, Origin, SourcePage
+from denoise_crawler.crawl.source_page import Origin, SourcePage, source_cache
 from denoise_crawler.errors import DamagedRowError, UnparkableError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES
 from denoise_crawler.page import Page
-from denoise_crawler.page.page_cache import PageCache
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import Store
 from denoise_crawler.store.file import is_private
@@ -32,6 +27,7 @@ from denoise_crawler.store.store import Parked, ParkedPage, ParkedResponse, Wait
 
 logger = logging.getLogger(__name__)
 
+_CACHED_PAGES, _CACHED_CHARACTERS = 64, 4_000_000  # in memory besides the store
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -82,7 +78,7 @@ class WaitingItems:
         self._has_inherited = False
         self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
         # Items of pages that were crawled at the same time alternate in the store.
-        self._sources: PageCache[int, SourcePage] = PageCache()
+        self._sources = source_cache(_CACHED_PAGES, _CACHED_CHARACTERS)  # by row of the page
 
     @cached_property
     def _is_private(self) -> bool:
@@ -120,7 +116,7 @@ class WaitingItems:
             with self._report.isolate_step("count an item that waits"):
                 self._report.count("parked")
                 self._limits.count_waiting(item)
-                self._cache(row, source)
+                self._sources[row] = source
         return bool(row)
 
     def release(
@@ -238,13 +234,8 @@ class WaitingItems:
         source = self._sources.get(page)
         if source is None:
             source = _source_of(self._store.store.page(page))
-            with self._report.isolate_step("keep a page at hand"):
-                self._cache(page, source)
+            self._sources[page] = source
         return source
-
-    def _cache(self, page: int, source: SourcePage) -> None:
-        if not self._sources.has(page):
-            self._sources.add(page, len(_parked_page(source).html), source)
 
 
 class ItemLimits:
@@ -293,88 +284,3 @@ def _source_of(parked: ParkedPage) -> SourcePage:
     page = Page.parse(parked.url, parked.html, site=parked.site)
     origin = Origin(parked.origin, response)
     return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)
-
-
-# --- items and responses are pickled, as Scrapy keeps requests in JOBDIR; nothing else reads these bytes
-
-_SHORT_HTML = 1_000  # characters, which may be repeated
-_KINDS = (http.HtmlResponse, http.XmlResponse, http.JsonResponse, http.TextResponse, Response)
-
-
-def pack(item: Any, html: str = "") -> bytes:
-    """Pickle an item, without the ``html`` of its page; raise UnparkableError if it cannot be read back."""
-    if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
-        raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
-    try:
-        _Pickler(file := BytesIO(), html).dump(item)
-        _Unpickler(BytesIO(file.getvalue()), html).load()  # some objects are pickled and cannot be read back
-    except Exception as error:
-        raise UnparkableError(f"{class_path(type(item))}: {error}") from error
-    return file.getvalue()
-
-
-def unpack(data: bytes, html: str = "") -> Any:
-    """Return what :func:`pack` pickled; raise UnparkableError if its class is gone or the bytes are damaged."""
-    try:
-        return _Unpickler(BytesIO(data), html).load()
-    except Exception as error:
-        raise UnparkableError(f"an item that waits cannot be read: {error}") from error
-
-
-class _Pickler(pickle.Pickler):
-    """Names the HTML of a page, which the store has with the page, instead of repeating it."""
-
-    def __init__(self, file: BytesIO, html: str) -> None:
-        super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._html: dict[type, str | bytes] = {}
-        if len(html) > _SHORT_HTML:
-            with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
-                self._html = {str: html, bytes: html.encode()}
-
-    def persistent_id(self, value: Any) -> str | None:
-        """Return the name of the type of a value that is the HTML; None for all others."""
-        return type(value).__name__ if value is not None and value == self._html.get(type(value)) else None
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads what :class:`_Pickler` wrote."""
-
-    def __init__(self, file: BytesIO, html: str) -> None:
-        super().__init__(file)
-        self._html = html
-
-    def persistent_load(self, name: str) -> Any:
-        """Return the HTML."""
-        return self._html if name == "str" else self._html.encode()
-
-
-def response_as_bytes(response: Response) -> bytes:
-    """Pickle a response and its request, without callbacks."""
-    known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
-    known |= {"headers": dict(response.headers), "body": response.body}
-    if isinstance(response, http.TextResponse):
-        known["encoding"] = response.encoding
-    if (request := response.request) is not None:
-        kept = request.replace(callback=None, errback=None, meta={}, cb_kwargs={}).to_dict()
-        meta = {name: value for name, value in request.meta.items() if _is_kept(name, value)}
-        known["request"] = kept | {"meta": meta}
-    return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
-
-
-def response_from_bytes(data: bytes) -> Response:
-    """Return the response; raise DamagedRowError."""
-    try:
-        kind, known = pickle.loads(data)  # noqa: S301 - as above
-        if request := known.get("request"):
-            known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
-        response: Response = kind(**known)
-    except Exception as error:
-        raise DamagedRowError(f"the response of an item that waits is damaged: {error}") from error
-    return response
-
-
-def _is_kept(name: str, value: Any) -> bool:
-    try:
-        return name != PAGE_KEY and bool(pickle.dumps(value))
-    except Exception:  # a connection, a browser page
-        return False

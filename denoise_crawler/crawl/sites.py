@@ -20,7 +20,7 @@ from denoise_crawler.methods.base import Knowledge
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import printable
 from denoise_crawler.store import SiteState, Store
-from denoise_crawler.store.shared import SharedStore, StoredKnowledge
+from denoise_crawler.store.knowledge import SharedStore, StoredKnowledge
 
 logger = logging.getLogger(__name__)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from cachetools import LRUCache
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Request, Response
 
@@ -107,11 +108,13 @@ class Origin:
         key: Identifies its request, also in later runs.
         response: The response, None where only the page is known.
         parked: The response as the store keeps it, None before an item waits.
+        passed: The gates of released sites behind which its callback goes on.
     """
 
     key: bytes
     response: Response | None = None
     parked: ParkedResponse | None = None
+    passed: set[object] = field(default_factory=set)
 
 
 @dataclass(slots=True, eq=False)
@@ -149,6 +152,22 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
+
+
+def source_cache(pages: int, characters: int) -> LRUCache[Any, SourcePage]:
+    """Return a cache for the pages used last: so many at most, with so many characters of HTML.
+
+    The page added last stays, whatever its size.
+
+    Example:
+        >>> cache = source_cache(pages=2, characters=100)
+        >>> for number in range(3):
+        ...     cache[number] = without_page("", "", Origin(b""))
+        >>> list(cache)
+        [1, 2]
+    """
+    least = characters // pages
+    return LRUCache(characters, lambda source: min(max(len(source.page.source), least), characters))
 
 
 def without_page(url: str, site: str, origin: Origin) -> SourcePage:

@@ -72,7 +72,7 @@ class WarmupQueue:
             if source.has_page and not isinstance(item, self.denoiser.settings.skipped_items):
                 self.denoiser.learn(source)  # first: it drops what an earlier run left of the page
             site = self._sites.of(source.page.site)
-            await self._wait_for_release(site)
+            await self._wait_for_release(site, source)
             if self._must_wait(item, source, site):
                 parked = self._waiting.park(item, source)
                 if not parked:
@@ -88,10 +88,15 @@ class WarmupQueue:
     def _must_wait(self, item: Any, source: SourcePage, site: Site) -> bool:
         return site.has_waiting or (not site.is_known and self.denoiser.can_fill(item, source))
 
-    async def _wait_for_release(self, site: Site) -> None:
+    async def _wait_for_release(self, site: Site, source: SourcePage) -> None:
+        passed = source.origin.passed
         for gate in (self._gates.get(None), self._gates.get(site.name)):
-            if gate is not None:
+            if gate is not None and gate not in passed:
                 await gate.wait()
+                if self.denoiser.by_addon:
+                    # A callback yields one item at a time. If each waited for its turn anew, the callback would
+                    # be held while all pages behind it are downloaded.
+                    passed.add(gate)
 
     # --- items are released
 

@@ -22,7 +22,7 @@ from denoise_crawler.report.explorer import SiteSample, style_tree_of, tree_data
 from denoise_crawler.report.figures import PageFigures, RunFigures, SiteFigures, Sizes, findings
 from denoise_crawler.report.rendering import PageView, page_view, render_page
 from denoise_crawler.store import Store, StoredSite
-from denoise_crawler.store.shared import StoredKnowledge
+from denoise_crawler.store.knowledge import StoredKnowledge
 
 __all__ = ["Bounds", "Plan", "RunFigures", "write_report"]
 

@@ -16,8 +16,8 @@ from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import compact, open_database, transaction, unusable_store
+from denoise_crawler.store.knowledge import SAMPLE, SiteTables
 from denoise_crawler.store.runs import RunFiles
-from denoise_crawler.store.sites import SAMPLE, SiteTables
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.store import Store
-from denoise_crawler.store.shared import SharedStore
+from denoise_crawler.store.knowledge import SharedStore
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER
 from tests.conftest import Project

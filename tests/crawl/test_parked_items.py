@@ -21,7 +21,7 @@ from lxml import html
 from pydantic import BaseModel, PrivateAttr
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.parked_items import pack, unpack
+from denoise_crawler.crawl.pickled import pack, unpack
 from denoise_crawler.errors import UnparkableError
 
 

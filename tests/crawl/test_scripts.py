@@ -226,7 +226,7 @@ def test_what_a_killed_script_left_comes_out_of_that_script_alone(tmp_path: Path
 def test_an_item_of_a_class_that_was_typed_in_is_refused_for_no_later_run_finds_it() -> None:
     code = (
         "from scrapy import Item\n"
-        "from denoise_crawler.crawl.parked_items import pack\n"
+        "from denoise_crawler.crawl.pickled import pack\n"
         "class Product(Item): pass\n"
         "try: pack(Product())\n"
         "except ValueError as error: print(error)"

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from denoise_crawler.batch.worker import ParsedPages
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
 from denoise_crawler.output.writing import FORMS, Writing, write_content
 from denoise_crawler.page import Page, declarations
 from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without_markup
-from denoise_crawler.page.page_cache import ParsedPages
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from tests import roads
 from tests.programs import run_python
 
 
 def test_kept_pages_have_a_bound_and_are_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.page.page_cache.MAX_BYTES", 100 * 15)
+    monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", 100)
     kept, site, url = ParsedPages(), "news.example", "https://news.example/storm"
     small, large = "<p>" + 50 * "a", "<p>" + 200 * "a"
     for html in small, small, large:

@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 from denoise_crawler.store import Store
-from denoise_crawler.store.sites import MAX_SAMPLE_CHARACTERS
+from denoise_crawler.store.knowledge import MAX_SAMPLE_CHARACTERS
 from denoise_crawler.store.store import ParkedPage
 from examples.demo_site.server import DemoServer
 from tests.article_spider import SPIDER

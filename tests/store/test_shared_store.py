@@ -18,7 +18,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import Method, MethodChoice
 from denoise_crawler.page import Page
-from denoise_crawler.store.shared import SUFFIX, SharedStore, StoredKnowledge
+from denoise_crawler.store.knowledge import SUFFIX, SharedStore, StoredKnowledge
 from tests.faults.shared_files import FILES, KNOWLEDGE, record
 
 FEW = 8
