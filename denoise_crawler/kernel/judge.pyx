@@ -399,7 +399,7 @@ cdef tuple elements_of(
     cdef list lines = [], written = [], line = []
     cdef str class_name, identity, heading, own, without_digits
     cdef bint is_open = False
-    said_by, spoken_names, read = naming.said_by, naming.spoken_names, naming.READ
+    comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
     for index in range(count):
@@ -432,7 +432,7 @@ cdef tuple elements_of(
                     own = spoken_names(names[tags[index]], class_name, identity, heading, title)
                 own = own[:longest]
             if own:
-                bits, without_digits = said_by(own)
+                bits, without_digits = comments_and_labels[own]
                 if not index <= title_at < ends[index]:
                     place |= <int64_t>bits
         elements[0, found], elements[1, found] = index, home if index else -1
@@ -1878,11 +1878,13 @@ cdef extern from *:
     typedef uint32_t masks __attribute__((vector_size(32), may_alias));
     #define TEST(column, v, threshold, mask, failed) (failed)[v] |= \\
         (masks)((column)[v] > ((threshold) - (floats){0})) & ((mask) - (masks){0})
+    #define INVERT(failed, v) (failed)[v] = ~(failed)[v]
     #else
     typedef struct { float of[8]; } floats;
     typedef struct { uint32_t of[8]; } masks;
     #define TEST(column, v, threshold, mask, failed) \\
         for (int i = 0; i < 8; i++) if ((column)[v].of[i] > (threshold)) (failed)[v].of[i] |= (mask)
+    #define INVERT(failed, v) for (int i = 0; i < 8; i++) (failed)[v].of[i] = ~(failed)[v].of[i]
     #endif
     /* Add the scores of all trees to those of up to 32 rows; values has VECTORS vectors for each feature. */
     #define ADD_TREES(name) \\
@@ -1895,14 +1897,16 @@ cdef extern from *:
                 for (size_t split = 0; split < splits; split++, features++, thresholds++, ruled_out++) { \\
                     const floats *column = values + (size_t)*features * VECTORS; \\
                     TEST(column, 0, *thresholds, *ruled_out, failed); \\
-                    if (rows > 8) TEST(column, 1, *thresholds, *ruled_out, failed); \\
-                    if (rows > 16) { \\
+                    if (rows > 8) { \\
+                        TEST(column, 1, *thresholds, *ruled_out, failed); \\
                         TEST(column, 2, *thresholds, *ruled_out, failed); \\
                         TEST(column, 3, *thresholds, *ruled_out, failed); \\
                     } \\
                 } \\
+                for (int v = 0; v < VECTORS; v++) \\
+                    INVERT(failed, v); \\
                 for (size_t row = 0; row < rows; row++) \\
-                    total[row] += leaves[lowest_bit(~((const uint32_t *)failed)[row] | 0x80000000u)]; \\
+                    total[row] += leaves[lowest_bit(((const uint32_t *)failed)[row] | 0x80000000u)]; \\
             } \\
         }
     typedef void (*AddTrees)(const floats *, size_t, size_t, size_t, const int32_t *, const float *, const uint32_t *,

@@ -138,15 +138,12 @@ READ: dict[str, Callable[[str], int]] = {
 }
 
 
-@lru_cache(maxsize=16_384)
-def said_by(names: str) -> tuple[int, str]:
-    """Return the bit of comments for a class and id that name them, else 0; and both without digits.
-
-    Example:
-        >>> said_by("comments-area"), said_by("product-no-review post-7")
-        ((4096, 'comments-area'), (0, 'product-no-review post-'))
-    """
+def _comment_and_label(names: str) -> tuple[int, str]:
     return _BITS["comment"] if _name_comments(names.lower()) else 0, _DIGITS.sub("", names)
+
+
+# by a class and id the bit of comments if they name such, else 0; and both without digits
+comments_and_labels = Remembered(_comment_and_label)
 
 
 def _name_comments(names: str) -> bool:

@@ -148,7 +148,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, without_digits = naming.said_by(name) if name else (0, "")
+        comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
         names.append(name)
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)

@@ -70,18 +70,18 @@ def units_of(page: Page) -> list[Unit]:
         return []
     blocks = page.once(blocks_of)
     starts = blocks.starts
-    found: list[Unit] = []
+    units: list[Unit] = []
     for index in _outermost(nodes, maybe):
         first, last = bisect_left(starts, index), bisect_left(starts, nodes.end_of(index))
         tag = nodes.tag_of(index)
         kind = _KINDS[tag]
         if kind is FORMULA:
-            _add_formula(found, _with_line(blocks, index, first, last))
+            _add_formula(units, _with_line(blocks, index, first, last))
         elif last - first > (tag == "code"):  # code in a line is part of its line
-            found.append(
+            units.append(
                 Unit(kind, first, last, frozenset(_signs(nodes, index, starts)) if kind is TABLE else frozenset())
             )
-    return found
+    return units
 
 
 def unit_kinds(page: Page) -> Numbers:
@@ -134,13 +134,13 @@ def _with_line(blocks: Blocks, index: int, first: int, last: int) -> Unit:
     return Unit(FORMULA, first, last, silent)
 
 
-def _add_formula(found: list[Unit], unit: Unit) -> None:
-    """Add a formula to the units ``found``; two of one paragraph are one."""
-    if found and found[-1].last > unit.first:
-        other = found.pop()
+def _add_formula(units: list[Unit], unit: Unit) -> None:
+    """Add a formula to ``units``; two of one paragraph are one."""
+    if units and units[-1].last > unit.first:
+        other = units.pop()
         unit = Unit(other.kind, other.first, max(other.last, unit.last), other.silent | unit.silent)
     if unit.last > unit.first:
-        found.append(unit)
+        units.append(unit)
 
 
 # --- all that belongs together

@@ -126,9 +126,9 @@ def declared_of(page: Page) -> NDArray[np.float32]:
 
 def description_of(page: Page) -> str:
     """Return the longest description that the page gives of itself, empty without any; by ``page.once``."""
-    found = (
+    descriptions = (
         collapse_spaces(meta.content)
         for meta in page.once(self_description_of).metas
         if (meta.name or meta.property).lower() in ("description", "og:description")
     )
-    return max(found, key=len, default="")
+    return max(descriptions, key=len, default="")

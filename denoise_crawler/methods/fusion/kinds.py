@@ -83,9 +83,9 @@ def kind_words_of(page: Page) -> frozenset[str]:
 
 def address_and_declared_words_of(page: Page) -> frozenset[str]:
     """Return those of these words that come from the address and from what the page declares."""
-    found = {f"/{word}" for word in _WORD.findall(_path(page.url))}
-    found.update(_declared(page))
-    return frozenset(found)
+    words = {f"/{word}" for word in _WORD.findall(_path(page.url))}
+    words.update(_declared(page))
+    return frozenset(words)
 
 
 def _names(page: Page) -> list[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
-from denoise_crawler.kernel.names import said_by
+from denoise_crawler.kernel.names import comments_and_labels
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
 
@@ -119,9 +119,9 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
         declared: Values that the page declares in JSON-LD: their letters and digits, in small letters.
     """
     blocks, title = look.blocks, main_heading(look)
-    found = np.zeros(len(blocks), bool)
+    values = np.zeros(len(blocks), bool)
     if title < 0:
-        return found
+        return values
     short = blocks.characters <= _LABEL_CHARACTERS
     near = slice(max(title - _BEFORE, 0), title + _BEHIND)
     for block in (np.flatnonzero(short[near]) + near.start).tolist():
@@ -129,12 +129,12 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
         priced = has_price(text)
         if priced and block > title and blocks.linked[block]:
             break  # the first of the products that are related to this one
-        found[block] = priced or _holds(text, declared)
+        values[block] = priced or _holds(text, declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
     rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(look, block)))
     for row in islice(rows, MAX_VALUES):
-        found[row] = True
-    return found & ~look.everywhere
+        values[row] = True
+    return values & ~look.everywhere
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
@@ -167,7 +167,7 @@ _FEWEST_CARDS, _LARGEST_CARD, _LEAST_LINKED = 2, 12, 3.0  # cards, blocks of one
 def related_products(look: Look) -> Flags:
     """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
     blocks, around, title = look.blocks, look.blocks.around, main_heading(look)
-    found = np.zeros(len(blocks), bool)
+    others = np.zeros(len(blocks), bool)
     alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for block in np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS).tolist():
         if 0 <= title < block and has_price(blocks.texts[block]):
@@ -182,8 +182,8 @@ def related_products(look: Look) -> Flags:
                     break
                 element = above
             if _linked(blocks, element) >= _LEAST_LINKED:
-                found[around.first[element] : around.last[element]] = True
-    return found
+                others[around.first[element] : around.last[element]] = True
+    return others
 
 
 def _linked(blocks: Blocks, element: int) -> float:
@@ -203,9 +203,9 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     """
     from denoise_crawler.records.thread import find_posts  # few pages are threads
 
-    blocks, found = look.blocks, page.once(find_posts)
+    blocks, written = look.blocks, page.once(find_posts)
     starts, inside, byline = np.array(blocks.starts), np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes))
-    for post in found:
+    for post in written:
         inside[post.inside.start : post.inside.stop] = True
         for part in post.left_out:
             inside[part.start : part.stop] = False
@@ -213,7 +213,7 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
             byline[index] = page.characters[index]
     said = np.array([byline[line].sum() for line in blocks.nodes])
     heads = (said > 0.0) & (blocks.characters <= said + _WORDS_BESIDE)
-    texts = inside[starts] & ~heads if len(found) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
+    texts = inside[starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
     if float(blocks.tokens[texts] @ chances[texts]) < _LIKELY * float(blocks.tokens[texts].sum()):
         texts[:] = False
     return texts, heads
@@ -253,7 +253,7 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
     for element, names in enumerate(around.names):
         first, last = around.first[element], around.last[element]
         if names and not first <= title < last:
-            inside[first:last] |= said_by(names)[0] > 0
+            inside[first:last] |= comments_and_labels[names][0] > 0
             elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
     return inside & ~elsewhere
 
@@ -261,4 +261,5 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
 def _look(blocks: Blocks, block: int) -> tuple[int, str, str]:
     around, home = blocks.around, blocks.elements[block]
     above = max(int(around.parents[home]), 0)
-    return int(around.tags[home]), said_by(around.names[home])[1], said_by(around.names[above])[1]
+    own, outer = comments_and_labels[around.names[home]], comments_and_labels[around.names[above]]
+    return int(around.tags[home]), own[1], outer[1]
