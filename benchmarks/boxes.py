@@ -2,7 +2,7 @@
 
 Pages are made here, with other words, class names and languages than the boxes of ``benchmarks.training``: 40 with
 readers' comments, 42 with boxes that must go, 32 with boxes that must stay. And 20 short pages of one site, all
-known, that end with the same sentence.
+known, that end with the same sentence; documents with the same headings and last lines, two to eleven known.
 
     python -m benchmarks.boxes [--weights FILE] [--show]
 """
@@ -25,6 +25,7 @@ _MADE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _TOPICS, _SENTENCES = _MADE["topics"], _MADE["sentences"]
 _COMMENTS, _THREADS = _MADE["comments"], _MADE["threads"]  # {u} is a name, {t} a time, {c} what is said
 _GO, _STAY = _MADE["go"], _MADE["stay"]  # boxes
+_FORMS = _MADE["forms"]  # headings of documents, and the lines below them that are always the same
 _ENTRY = re.compile(r"\{\*(.*)\}", re.DOTALL)  # of a thread
 _LEAST_WORDS = 3  # of a text by which a box is known
 _LINE = "All views in these columns are those of the writers alone and not of the society that prints them."
@@ -79,51 +80,61 @@ def _with_comments(shape: str) -> Iterator[str]:
         yield _page(len(shape), [*inside, thread] if is_inside else inside, "" if is_inside else thread)
 
 
-def _short_pages() -> list[str]:
-    return [
-        _page(number, [*(f"<p>{one}</p>" for one in _prose(number, 1 + number % 3)), f"<p>{_LINE}</p>"])
-        for number in range(len(_TOPICS))
-    ]  # fmt: skip
+def _short_pages() -> list[Page]:
+    inside = [[*(f"<p>{one}</p>" for one in _prose(n, 1 + n % 3)), f"<p>{_LINE}</p>"] for n in range(len(_TOPICS))]
+    return [Page.parse(f"https://valley.example/{n}", _page(n, one)) for n, one in enumerate(inside)]
 
 
-def _kept(text: str, words: Sequence[str]) -> float:
-    """Return the share of ``words`` that stand in a text."""
-    flat = " ".join(text.split())
-    return sum(one in flat for one in words) / len(words)
+def _texts(options: dict[str, object], pages: Sequence[Page], known: Sequence[Page] = ()) -> list[str]:
+    """Return the texts of ``pages`` of a site of which some are ``known``."""
+    knowledge = InMemoryKnowledge()
+    learner = Denoiser(MethodChoice(options=options), knowledge=knowledge)
+    for page in known:
+        learner.learn(page)
+    learner.save()
+    knowing = Denoiser(MethodChoice(options=options), knowledge=knowledge)
+    return [knowing.clean(page).clean_page.text for page in pages]
+
+
+def _lost(options: dict[str, object], form: Sequence[tuple[str, str]]) -> Iterator[bool]:
+    """Yield whether a document has fewer lines with two to eleven others known than cold."""
+    pages = []
+    for number in range(12):
+        sections = zip(form, _prose(number, len(form)), strict=True)
+        inside = [f"<h3>{heading}</h3><p>{same or own}</p>" for (heading, same), own in sections]
+        pages.append(Page.parse(f"https://valley.example/{number}", _page(number, inside)))
+    for number, page in enumerate(pages):
+        others = [*pages[:number], *pages[number + 1 :]]
+        texts = (_texts(options, [page], others[:amount])[0] for amount in range(len(pages)))
+        cold, _, *known = (set(text.splitlines()) for text in texts)
+        yield from (not cold <= lines for lines in known)
 
 
 def measured(options: dict[str, object], *, show: bool = False) -> dict[str, tuple[int, int]]:
     """Return by what is measured how many pages keep it, and of how many."""
-    denoiser = Denoiser(MethodChoice(options=options))
+    denoiser, said = Denoiser(MethodChoice(options=options)), [f"{one}." for _, one, _ in _COMMENTS]
 
-    def text_of(html: str) -> str:
-        return denoiser.clean(Page.parse("https://valley.example/2031/news", html)).clean_page.text
+    def share(html: str, words: Sequence[str]) -> float:
+        page = Page.parse("https://valley.example/2031/news", html)
+        flat = " ".join(denoiser.clean(page).clean_page.text.split())
+        return sum(one in flat for one in words) / len(words)
 
-    found: dict[str, tuple[int, int]] = {}
-    said = [f"{one}." for _, one, _ in _COMMENTS]
-    comments = [(shape, _kept(text_of(html), said) > 0) for shape in _THREADS for html in _with_comments(shape)]
-    gone = [(box, _kept(text_of(html), _words_of(box)) >= 0.5) for box in _GO for html in _with_box(box)]
-    stay = [(box, _kept(text_of(html), _words_of(box)) >= 0.5) for box in _STAY for html in _with_box(box)]
-    found["comments kept"] = sum(kept for _, kept in comments), len(comments)
-    found["boxes kept that must go"] = sum(kept for _, kept in gone), len(gone)
-    found["boxes gone that must stay"] = sum(not kept for _, kept in stay), len(stay)
-    known, pages = InMemoryKnowledge(), [
-        Page.parse(f"https://valley.example/{number}", html) for number, html in enumerate(_short_pages())
-    ]  # fmt: skip
-    learner = Denoiser(MethodChoice(options=options), knowledge=known)
-    for page in pages:
-        learner.learn(page)
-    learner.save()
-    knowing = Denoiser(MethodChoice(options=options), knowledge=known)
-    texts = [knowing.clean(page).clean_page.text for page in pages]
-    found["sentence of all short pages kept"] = sum(_LINE in text for text in texts), len(texts)
-    if show:
-        for name, rows in (("comments kept", comments), ("kept", gone)):
-            for box in dict.fromkeys(box for box, kept in rows if kept):
-                print(f"{name} {sum(kept for one, kept in rows if one == box)}: {box[:100]}")
-        for box in dict.fromkeys(box for box, kept in stay if not kept):
-            print(f"gone: {box[:100]}")
-    return found
+    def kept(boxes: Sequence[str]) -> list[tuple[str, bool]]:
+        return [(box, share(html, _words_of(box)) >= 0.5) for box in boxes for html in _with_box(box)]
+
+    wrong = {
+        "comments kept": [(one, share(html, said) > 0.0) for one in _THREADS for html in _with_comments(one)],
+        "boxes kept that must go": kept(_GO),
+        "boxes gone that must stay": [(box, not is_kept) for box, is_kept in kept(_STAY)],
+    }
+    pages = _short_pages()
+    wrong["sentence of all short pages kept"] = [(_LINE, _LINE in text) for text in _texts(options, pages, pages)]
+    lost = [(form[0][0], one) for form in _FORMS for one in _lost(options, form)]
+    wrong["documents that lose a line to those known"] = lost
+    for name, rows in wrong.items() if show else ():
+        for box in dict.fromkeys(box for box, is_wrong in rows if is_wrong):
+            print(f"{name}: {box[:100]}")
+    return {name: (sum(is_wrong for _, is_wrong in rows), len(rows)) for name, rows in wrong.items()}
 
 
 def main() -> None:

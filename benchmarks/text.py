@@ -81,16 +81,9 @@ def rows_of_site(name: str, pages: Sequence[GoldPage], options: dict[str, object
         scores = [best_score(one.text, gold.answers) for one in (warm, cold, usual, looked)]
         sure = [one.confidence or 0.0 for one in (warm, cold)]
         yield Row(
-            name,
-            gold,
-            len(pages),
-            *scores,
-            *sure,
-            warm.page_type,
-            warm.text,
-            cold.text,
+            name, gold, len(pages), *scores, *sure, warm.page_type, warm.text, cold.text,
             visible=" ".join(page.nodes.texts),
-        )
+        )  # fmt: skip
 
 
 def standard_error(rows: Sequence[Row]) -> float:
