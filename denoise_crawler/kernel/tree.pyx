@@ -893,7 +893,7 @@ cdef class Signs:
     """How pages declare something: see ``page.self_description``; made once in a process.
 
     Args:
-        meta: Makes a record of the attributes of a ``meta`` element.
+        meta: The record of the attributes of a ``meta`` element, a named tuple.
         most: The most authors, dates and links to authors.
         most_texts: The most elements with a property that may be a text.
         properties: What stands in the name of such a property.
@@ -973,7 +973,7 @@ cdef class _Declared:
             if part < META_PARTS and attribute.ns == NULL:
                 parts[part] = attributeValue(node, attribute)
             attribute = attribute.next
-        self.metas.append(self.signs.meta(*parts))
+        self.metas.append(tuple.__new__(self.signs.meta, parts))
         return 0
 
     cdef int add_script(self, tree.xmlNode* node) except -1:

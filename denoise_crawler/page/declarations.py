@@ -78,15 +78,13 @@ class Declarations:
 def declarations_of(page: Page) -> Declarations:
     """Return what ``page`` declares; ask for it by ``page.once(declarations_of)``."""
     source = page.once(self_description_of)
-    metas: dict[str, list[str]] = {}
     items: list[Item] = []
     left = MAX_JSON_LD_CHARACTERS
-    for meta in source.metas:
-        _add_meta(meta, metas)
-    if page.tree is not None and any(not meta.content and (meta.property or meta.name) for meta in source.metas):
+    metas = [*source.metas]
+    if page.tree is not None and [meta for meta in metas if not meta.content and (meta.property or meta.name)]:
         for element in page.tree.iterfind(".//meta[@value]"):  # as some systems write it in place of the content
             name = element.get("property") or element.get("name") or ""
-            _add_meta(Meta(name, "", "", "", element.get("value", "")), metas)
+            metas.append(Meta(name, "", "", "", element.get("value", "")))
     for kind, script in source.scripts:
         if "ld+json" in kind.lower() and (text := script.text):
             left -= len(text)
@@ -94,15 +92,17 @@ def declarations_of(page: Page) -> Declarations:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
     wrappers = [item for item in items if has_type(item, _WRAPPER)]
     work = _find_main_work(items, page.url)
-    return Declarations(metas, items, work, wrappers, source.titles, source.headings[:MAX_VALUES])
+    return Declarations(_by_name(metas), items, work, wrappers, source.titles, source.headings[:MAX_VALUES])
 
 
-def _add_meta(meta: Meta, metas: dict[str, list[str]]) -> None:
-    if value := meta.content.strip():
-        for name in filter(None, meta[:-1]):
-            values = metas.setdefault(name.lower(), [])
-            if len(values) < MAX_VALUES:
-                values.append(value)
+def _by_name(metas: Iterable[Meta]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for *names, content in metas:
+        value = content.strip()
+        for name in names if value else ():
+            if name and len(named := values.setdefault(name.lower(), [])) < MAX_VALUES:
+                named.append(value)
+    return values
 
 
 def _parse_json(text: str) -> Any:

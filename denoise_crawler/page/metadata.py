@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -169,11 +168,9 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
     own, unnamed = page.once(site_names), None
     for sources in _sources(page, declared):
         named = [names for texts in sources if (names := _distinct(texts))]
-        others = [names for names in named if not all(letters(name) in own for name in names)]
-        count = Counter(others)
-        agreed = [names for names in others if count[names] > 1 and not {*names} & {*others[0]}]
-        if others:
-            return "; ".join([*agreed, *others][0])
+        if others := [names for names in named if not all(letters(name) in own for name in names)]:
+            agreed = (names for names in others if others.count(names) > 1 and not {*names} & {*others[0]})
+            return "; ".join(next(agreed, others[0]))
         unnamed = unnamed or next(map("; ".join, named), None)
     return unnamed
 

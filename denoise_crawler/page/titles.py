@@ -53,9 +53,9 @@ def headline_of(page: Page, declared: Declarations) -> str:
     ``title``. If no two say the same, it is the first declared title, or the ``h1`` that it begins with.
     """
     names = page.once(site_names)
-    headline = first(strings(declared.work.get("headline"), declared.work.get("name")))
+    headline = letters(first(strings(declared.work.get("headline"), declared.work.get("name"))) or "")
     every = list(_declared_titles(declared))
-    others = [title for title in every if letters(title) not in names - {letters(headline or "")}]
+    others = [title for title in every if (own := letters(title)) == headline or own not in names]
     titles = [_without_site(title, names) for title in others or every]
     titles = [title for title in titles if len(title) >= _LEAST_CHARACTERS] or titles
     keys = list(map(letters, titles))
@@ -66,9 +66,7 @@ def headline_of(page: Page, declared: Declarations) -> str:
                 return heading
             if len(heading) >= _LEAST_CHARACTERS or not titles:
                 headings[heading] = own
-    unsure = [
-        title for title, own in zip(titles, keys, strict=True) if headline is None or own != letters(headline)
-    ]
+    unsure = [title for title, own in zip(titles, keys, strict=True) if not headline or own != headline]
     if parted := _parted_by_heading(page, unsure, headings):
         return parted
     begun = [heading for heading, own in headings.items() if keys and keys[0].startswith(own)]
