@@ -99,34 +99,26 @@ def reading_bar(
 
     console = console or Console(stderr=True)
     total, name = total_bytes(paths), iter(names)
-    if not console.is_terminal:
-
-        def read_with_lines() -> Iterator[_Page]:
-            printed, what = time.monotonic(), next(name)
-            for number, page in enumerate(read(), 1):
-                yield page
-                if time.monotonic() - printed >= seconds:
-                    printed, share = time.monotonic(), reading().bytes_read / (total or 1)
-                    console.print(f"{what}: {counted(number, 'page')}, {share:.0%}", markup=False)
-
-        yield read_with_lines
-        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %  {task.fields[pages]:,} pages"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
 
-        def read_with_bar() -> Iterator[_Page]:
-            task = progress.add_task(next(name), total=total, pages=0)
+        def read_and_show() -> Iterator[_Page]:
+            printed, what = time.monotonic(), next(name)
+            task = progress.add_task(what, total=total, pages=0)
             for number, page in enumerate(read(), 1):
                 progress.update(task, completed=reading().bytes_read, pages=number)
                 yield page
+                if not console.is_terminal and time.monotonic() - printed >= seconds:
+                    printed, share = time.monotonic(), reading().bytes_read / (total or 1)
+                    console.print(f"{what}: {counted(number, 'page')}, {share:.0%}", markup=False)
             progress.update(task, completed=total)
 
-        yield read_with_bar
+        yield read_and_show
 
 
 def list_counts(counts: Counter[str]) -> str:

@@ -208,10 +208,6 @@ class RulesSettings(OptionTable):
     """A folder of files such as `example.com.txt` with [rules](rules.md) that override the method. Invalid lines,
     and rules that would leave next to nothing of a page, are ignored and named in warnings."""
 
-    sample_pages: int = option("DENOISE_SAMPLE_PAGES", 0, whole_number(0))
-    """How many pages of each site the store keeps for [the report](what-happened.md#the-report). Pages of more
-    than a million characters are not kept."""
-
 
 @dataclass(frozen=True)
 class PolitenessSettings(OptionTable):

@@ -39,7 +39,6 @@ class Site:
         pages_seen: How many different pages were learned.
         is_ready: Whether the quota of pages is reached.
         is_overdue: Whether the time for the warm-up is over.
-        is_sampled: Whether the store has enough samples of the site.
         has_waiting: Whether items of it wait in the store, so that no later one may go on before them.
         items_cleaned: How many items have got the text of their page.
         keys: The keys of the pages that were learned, until the site is ready.
@@ -51,7 +50,6 @@ class Site:
     pages_seen: int = 0
     is_ready: bool = False
     is_overdue: bool = False
-    is_sampled: bool = False
     has_waiting: bool = False
     items_cleaned: int = 0
     keys: set[int] = field(default_factory=set)
@@ -122,10 +120,6 @@ class Sites:
                     is_new = not method.knows(page) and page.key not in site.keys
                     self._denoiser.observe(method, page)
         self._note_page(site, is_new=is_new)
-        if (most := self._settings.sample_pages) and not site.is_sampled:
-            site.is_sampled = not self._store.safely(
-                False, Store.keep_sample, site.name, page.url, page.markup, most
-            )
         if is_new:
             self._count_new(site, page)
 

@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from denoise_crawler.errors import SharedStoreError
 from denoise_crawler.methods import MethodChoice
-from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack, deflate
-from denoise_crawler.page.text import printable, without_lone_surrogates
+from denoise_crawler.methods.stored_bytes import MAX_BYTES, decode_msgpack
+from denoise_crawler.page.text import printable
 from denoise_crawler.store.file import transaction
 
 logger = logging.getLogger(__name__)
@@ -44,13 +43,6 @@ class StoredSite:
     states: dict[str, SiteState] = field(default_factory=dict)
     known_by: list[str] = field(default_factory=list)
     waiting: int = 0
-
-
-# --- rows
-
-SAMPLE = b"sample"  # the origin of a sample page; those of other pages are fingerprints of 20 bytes
-MAX_SAMPLE_CHARACTERS = 1_000_000
-_SAMPLE_LEVEL = 6  # of zlib
 
 
 class SiteTables:
@@ -111,19 +103,6 @@ class SiteTables:
                 "ON CONFLICT DO UPDATE SET knowledge = ?3",
                 (site, method, merged),
             )
-
-    def keep_sample(self, site: str, url: str, html: str, most: int) -> bool:
-        """Keep a page as one of ``most`` samples of its site; return whether there is room for another one."""
-        site, url = without_lone_surrogates(site), without_lone_surrogates(url)
-        packed = deflate(html[:MAX_SAMPLE_CHARACTERS].encode("utf-8", "replace"), _SAMPLE_LEVEL)
-        with transaction(self._db) as db:
-            rows = db.execute("SELECT url FROM page WHERE site = ? AND origin = ?", (site, SAMPLE))
-            kept = {row[0] for row in rows}
-            if html and url not in kept and len(kept) < most and len(html) <= MAX_SAMPLE_CHARACTERS:
-                values = (SAMPLE, site, url, packed)
-                db.execute("INSERT INTO page (origin, site, url, html) VALUES (?, ?, ?, ?)", values)
-                kept.add(url)
-        return len(kept) < most
 
 
 # --- a folder that crawls share: on a disk, or wherever fsspec reaches
@@ -232,8 +211,13 @@ class SharedStore:
 
     def _names(self, folder: str) -> list[str]:
         """Return the files to read."""
+        self._files.invalidate_cache(folder)
+        try:
+            entries = self._files.ls(folder, detail=True)
+        except FileNotFoundError:
+            return []
         names = list[str]()
-        for entry in sorted(self._entries(folder), key=lambda entry: str(entry["name"])):
+        for entry in sorted(entries, key=lambda entry: str(entry["name"])):
             name, size = str(entry["name"]), entry.get("size") or 0
             if not name.endswith(SUFFIX) or name in self._skipped:
                 continue
@@ -242,13 +226,6 @@ class SharedStore:
             else:
                 names.append(name)
         return names[:_MAX_FILES]
-
-    def _entries(self, folder: str) -> list[dict[str, Any]]:
-        self._files.invalidate_cache(folder)
-        try:
-            return list(self._files.ls(folder, detail=True))
-        except FileNotFoundError:
-            return []
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:

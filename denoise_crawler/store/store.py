@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import uuid
 import zlib
@@ -16,7 +17,7 @@ from denoise_crawler.errors import DamagedRowError
 from denoise_crawler.methods.stored_bytes import MAX_BYTES, deflate, inflate
 from denoise_crawler.page.text import without_lone_surrogates
 from denoise_crawler.store.file import compact, open_database, transaction, unusable_store
-from denoise_crawler.store.knowledge import SAMPLE, SiteTables
+from denoise_crawler.store.knowledge import SiteTables
 from denoise_crawler.store.runs import RunFiles
 
 logger = logging.getLogger(__name__)
@@ -55,8 +56,8 @@ class ParkedPage:
         """Return True if the HTML and the response are small enough to be read back, as those in a store are."""
         if self.row:
             return True
-        others = len(self.response.data) if self.response is not None else 0
-        return max(others, len(self.html)) <= MAX_BYTES and len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
+        response = self.response.data if self.response is not None else b""
+        return max(len(response), len(self.html.encode("utf-8", "replace"))) <= MAX_BYTES
 
 
 class Parked(NamedTuple):
@@ -66,7 +67,6 @@ class Parked(NamedTuple):
     site: str
     page: int
     item: bytes
-    inherited: int = 0
 
 
 class WaitingPage(NamedTuple):
@@ -119,8 +119,7 @@ class Store(SiteTables):
                     "DELETE FROM run WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM parked WHERE run = ?1)",
                     (self.run,),
                 )
-                unused = "DELETE FROM page WHERE origin <> ? AND id NOT IN (SELECT page FROM parked)"
-                db.execute(unused, (SAMPLE,))
+                db.execute("DELETE FROM page WHERE id NOT IN (SELECT page FROM parked)")
                 db.execute("DELETE FROM response WHERE id NOT IN (SELECT response FROM page)")
             compact(self._db)
         except sqlite3.Error:
@@ -187,7 +186,7 @@ class Store(SiteTables):
             raise DamagedRowError(f"a page that waits in {self.path} is damaged ({error}): {url}") from None
 
     def all_pages(self) -> Iterator[ParkedPage]:
-        """Yield the pages with waiting items, and the samples; raise DamagedRowError for a damaged one."""
+        """Yield the pages with waiting items; raise DamagedRowError for a damaged one."""
         yield from (self.page(row) for (row,) in self._db.execute("SELECT id FROM page ORDER BY id").fetchall())
 
     def pages_waiting(self) -> list[tuple[str, int]]:
@@ -227,7 +226,7 @@ class Store(SiteTables):
             inherited: Whether items of earlier runs count.
         """
         query = (
-            "SELECT parked.id, site, page, item, inherited FROM page CROSS JOIN parked ON parked.page = page.id "
+            "SELECT parked.id, site, page, item FROM page CROSS JOIN parked ON parked.page = page.id "
             "WHERE origin = ? AND site = ? AND run = ? AND NOT released AND parked.id > ? "
             "AND (? OR NOT inherited) ORDER BY parked.id"
         )
@@ -291,7 +290,7 @@ class Store(SiteTables):
             "SELECT name, job FROM run WHERE owner = ? AND name <> ?", (self.owner, self.run)
         ).fetchall()
         for run, job in rows:
-            if job not in ("", self.job) and _exists(job):
+            if job not in ("", self.job) and os.path.exists(job):  # noqa: PTH110 - False for what can be no path
                 continue
             try:
                 with self._runs.lock_dead_run(run) as is_dead:
@@ -327,10 +326,3 @@ class Store(SiteTables):
         except BaseException:
             self._runs.end(self.run)
             raise
-
-
-def _exists(folder: str) -> bool:
-    try:
-        return Path(folder).exists()
-    except (OSError, ValueError):  # a path that no file system takes
-        return False
