@@ -53,10 +53,10 @@ from benchmarks.training.fitting import (
 )
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation import TUNING, GoldPage, addresses, by_site, gold_sets, half
-from denoise_crawler.methods.fusion.features import Forests, Words
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Forests, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
-from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, feature_names, write_weights
+from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, write_weights
 
 T = TypeVar("T")
 BOXED_PAGES = 2  # of a site
@@ -128,8 +128,8 @@ def train(
     *without, whole_weights = (
         Weights(
             VERSION, course.trained_on, *words[left_out],
-            WrittenForest(feature_names().first_look, first[left_out]),
-            WrittenForest(feature_names().second_look, second[left_out]), knots(pairs), types[left_out],
+            WrittenForest(list(LOCAL_NAMES), first[left_out]),
+            WrittenForest(list(BLOCK_NAMES), second[left_out]), knots(pairs), types[left_out],
         )
         for left_out in words
     )  # fmt: skip

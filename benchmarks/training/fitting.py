@@ -19,9 +19,9 @@ from denoise_crawler.evaluation import score
 from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, Standing
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
-from denoise_crawler.methods.fusion.page_type import page_type_row
+from denoise_crawler.methods.fusion.page_type import PAGE_TYPE_NAMES, page_type_row
 from denoise_crawler.methods.fusion.trees import Tree
-from denoise_crawler.methods.fusion.weights import WrittenForest, feature_names
+from denoise_crawler.methods.fusion.weights import WrittenForest
 from denoise_crawler.page.text import hash64
 
 # --- fitting boosted trees with LightGBM and writing them as ``fusion`` reads them
@@ -310,5 +310,5 @@ def page_type_forests(pages: Sequence[TypedPage], boosting: Boosting) -> dict[in
         kinds = np.array([page.kind for page in used])
         table, weights = np.array([page.row for page in used]), np.array([page.weight for page in used])
         trees = boosting.fit_kinds(table, kinds, weights, len(KINDS))
-        found[left_out] = WrittenForest(feature_names().page_types, trees)
+        found[left_out] = WrittenForest(list(PAGE_TYPE_NAMES), trees)
     return found

@@ -8,7 +8,7 @@ import pytest
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
 from denoise_crawler.methods.fusion.features import Look, Words
-from denoise_crawler.methods.fusion.page_type import page_type_names, traits_of
+from denoise_crawler.methods.fusion.page_type import PAGE_TYPE_NAMES, traits_of
 from denoise_crawler.methods.fusion.records import posts
 from denoise_crawler.page import Page
 
@@ -88,9 +88,9 @@ def test_posts_that_are_no_text_by_their_words_are_not_taken() -> None:
 
 
 def test_a_page_whose_text_stands_between_dates_and_users_looks_like_a_thread_and_an_article_does_not() -> None:
-    names = [name for name in page_type_names() if name.startswith("thread ")]
+    names = [name for name in PAGE_TYPE_NAMES if name.startswith("thread ")]
     like, plain = (
-        dict(zip(page_type_names()[7:], traits_of(page), strict=False))
+        dict(zip(PAGE_TYPE_NAMES[7:], traits_of(page), strict=False))
         for page in (thread(5), Page.parse("https://a.example/", f"<h1>Nets</h1>{9 * STORY}<p>May 2, 2024</p>"))
     )
     assert like["thread likeness"] > 0.5

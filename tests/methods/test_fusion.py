@@ -14,7 +14,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
-from denoise_crawler.methods.fusion.features import Look, Wishes, Words
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Look, Wishes, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.records import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -22,7 +22,6 @@ from denoise_crawler.methods.fusion.weights import (
     Model,
     Weights,
     WrittenForest,
-    feature_names,
     read_weights,
     shipped_model,
     write_weights,
@@ -125,8 +124,8 @@ class TestTrees:
     def test_weights_come_back_from_their_file_and_other_files_are_refused(self) -> None:
         weights = shipped_weights()
         assert read_weights(write_weights(weights)) == weights
-        assert set(weights.first_look.features) <= set(feature_names().first_look)
-        assert set(weights.second_look.features) <= set(feature_names().second_look)
+        assert set(weights.first_look.features) <= set(LOCAL_NAMES)
+        assert set(weights.second_look.features) <= set(BLOCK_NAMES)
         with pytest.raises(WeightsError, match="no file of weights"):
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
@@ -247,7 +246,7 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     for standing in (None, evidence.standing(0, found)):
         alone = Look.of(one, Words(ClassWords({"nav": -1.0}), KindWords({})), shipped_model().forests)
         table = alone.knowing(standing, Wishes().columns).table
-        assert table.shape == (len(found), len(feature_names().second_look))
+        assert table.shape == (len(found), len(BLOCK_NAMES))
         assert np.isfinite(table).all()
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from denoise_crawler.denoiser import Denoiser, denoise_pages
 from denoise_crawler.methods import Judgement, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES
 from denoise_crawler.methods.fusion.reasons import topic_of
-from denoise_crawler.methods.fusion.weights import feature_names
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
 from examples.demo_site.articles import article_path, articles
@@ -49,7 +49,7 @@ def judged(pages: list[Page]) -> Judgement:
     return method.judge(pages[0])
 
 
-@pytest.mark.parametrize("name", feature_names().second_look)
+@pytest.mark.parametrize("name", BLOCK_NAMES)
 def test_every_feature_has_something_to_be_about(name: str) -> None:
     assert topic_of(name) != "other"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,23 +73,16 @@ class Words(NamedTuple):
         return cls(ClassWords({}), KindWords({}))
 
 
-@lru_cache(maxsize=1)
-def page_names() -> tuple[str, ...]:
-    """Return the names of the features that the page alone says."""
-    places, kinds = (f"in {place}" for place in PLACES), (f"page kind {kind}" for kind in KINDS)
-    return (*PAGE, *places, *kinds, *SAID, *DECLARED)
-
-
-@lru_cache(maxsize=1)
-def local_names() -> tuple[str, ...]:
-    """Return the names of what a first look sees: the features of the page, those of its site, and the wishes."""
-    return (*page_names(), *SITE, *WISH_COLUMNS)
-
-
-@lru_cache(maxsize=1)
-def block_names() -> tuple[str, ...]:
-    """Return the names of all features: those of the first look, and what the second makes of its scores."""
-    return (*local_names(), *SCORES)
+_PAGE_NAMES = (
+    *PAGE,
+    *(f"in {place}" for place in PLACES),
+    *(f"page kind {kind}" for kind in KINDS),
+    *SAID,
+    *DECLARED,
+)
+# the features of a first look: those of the page, of its site, and the wishes; and those of a second look
+LOCAL_NAMES = (*_PAGE_NAMES, *SITE, *WISH_COLUMNS)
+BLOCK_NAMES = (*LOCAL_NAMES, *SCORES)
 
 
 # --- a look at a page: all that is known of its blocks, and what the trees make of it
@@ -204,7 +197,7 @@ class Look:
         What the block's own first score adds is told by the features that made it.
         """
         assert self.forests is not None  # noqa: S101
-        row, score = self.table[block], len(local_names())
+        row, score = self.table[block], len(LOCAL_NAMES)
         added, first = self.forests.second.contributions(row), self.forests.first.contributions(row)
         whole, of_score = fsum(first.tolist()), float(added[score])
         added[score] = 0.0
@@ -212,4 +205,4 @@ class Look:
 
     def row(self, block: int) -> dict[str, float]:
         """Return the features of a block by name."""
-        return dict(zip(block_names(), self.table[block].tolist(), strict=True))
+        return dict(zip(BLOCK_NAMES, self.table[block].tolist(), strict=True))

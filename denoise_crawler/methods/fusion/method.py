@@ -11,22 +11,12 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
+from denoise_crawler.methods.fusion import records
 from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of
 from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
-from denoise_crawler.methods.fusion.records import (
-    COMMENT,
-    FIELD,
-    POST,
-    VALUE,
-    posts,
-    product_values,
-    record_fields,
-    related_products,
-)
-from denoise_crawler.methods.fusion.records import comments as comments_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.page import Page
@@ -105,25 +95,26 @@ class Fusion(Method):
         alone = page.once(self.model.alone)
         blocks = alone.blocks
         look = alone.knowing(self.evidence.standing(page.key, blocks), self.wishes.columns)
-        fields = record_fields(look)
+        fields = records.record_fields(look)
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
-        because = {} if fields is None else {FIELD: fields}
+        because = {} if fields is None else {records.FIELD: fields}
         parts = page.once(parts_of)
         scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "article":
             scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
             scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
-            related = related_products(look)
-            because[VALUE] = product_values(look, page.once(linked_data_of).values)
+            related = records.related_products(look)
+            because[records.VALUE] = records.product_values(look, page.once(linked_data_of).values)
             because = {reason: wanted & ~related for reason, wanted in because.items()}
             if page_type.name == "product":  # a collection is made of cards
                 scores = np.where(related, _NEVER, scores)
         if page_type.name == "forum":
-            because[POST], heads = posts(page, look, 1.0 / (1.0 + np.exp(-scores - page_type.shift)))
+            chances = 1.0 / (1.0 + np.exp(-scores - page_type.shift))
+            because[records.POST], heads = records.posts(page, look, chances)
             scores = np.where(heads, _NEVER, scores)
         if self.wishes.comments == KEEP:
-            because[COMMENT] = comments_of(look)
+            because[records.COMMENT] = records.comments(look)
         decision = decide(
             look, self.wishes, parts, because, scores, shift=page_type.shift,
             repeating=page_type.name in REPEATING, tables_alone=page_type.name == "product",

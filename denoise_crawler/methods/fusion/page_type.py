@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,9 +25,8 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Numbers
 
 _COUNTED_TAGS = (
-    *("form", "input", "table", "pre", "code", "img", "h1", "h2", "h3", "li"),
-    *("article", "section", "time"),
-)
+    "form", "input", "table", "pre", "code", "img", "h1", "h2", "h3", "li", "article", "section", "time",
+)  # fmt: skip
 _CURRENCIES = "$€£¥"
 _DECLARED = {
     "article": ("article", "newsarticle", "blogposting", "reportagenewsarticle", "report"),
@@ -50,10 +48,8 @@ _TRAITS = (
 )
 
 
-@lru_cache(maxsize=1)
-def page_type_names() -> tuple[str, ...]:
-    """Return the names of the features from which the type of a page is predicted."""
-    return (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *PAGE_TYPE)
+# the features from which the type of a page is predicted
+PAGE_TYPE_NAMES = (*(f"words of {kind}" for kind in KINDS), *_TRAITS, *PAGE_TYPE)
 
 
 def traits_of(page: Page) -> tuple[float, ...]:

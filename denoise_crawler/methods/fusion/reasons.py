@@ -14,7 +14,7 @@ from denoise_crawler.kernel.columns import PLACES, UNITS, Choice, Parts
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.boxes import BOXES
-from denoise_crawler.methods.fusion.features import block_names
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES
 from denoise_crawler.methods.fusion.records import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.declarations import FIELDS
@@ -141,7 +141,7 @@ def added_by_topic(look: Look, block: int) -> dict[str, float]:
 @cache
 def _topics() -> tuple[list[str], list[int]]:
     """Return the topics, and by feature the number of its topic."""
-    by_feature = list(map(topic_of, block_names()))
+    by_feature = list(map(topic_of, BLOCK_NAMES))
     topics = sorted({*by_feature})
     return topics, list(map(topics.index, by_feature))
 

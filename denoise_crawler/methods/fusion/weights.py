@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from denoise_crawler.errors import WeightsError
-from denoise_crawler.methods.fusion.features import Forests, Look, Words, block_names, local_names
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES, Forests, Look, Words
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
+    PAGE_TYPE_NAMES,
     PageType,
     PageTypeTrees,
-    page_type_names,
     page_type_of,
     traits_of,
 )
@@ -75,9 +74,9 @@ class Model:
             raise WeightsError(f"weights of version {weights.version}; this release reads version {VERSION}")
         self.words = Words(ClassWords(weights.class_words), KindWords(weights.kind_words))
         looks = weights.first_look, weights.second_look
-        self.forests = Forests(*(BoostedTrees(_numbered(one, block_names())) for one in looks))
+        self.forests = Forests(*(BoostedTrees(_numbered(one, BLOCK_NAMES)) for one in looks))
         types = weights.page_types
-        self._page_types = None if types is None else PageTypeTrees(_numbered(types, page_type_names()))
+        self._page_types = None if types is None else PageTypeTrees(_numbered(types, PAGE_TYPE_NAMES))
         # where nothing is expected, nothing is found
         self._expected, self._found = np.array([[0.0, 0.0], *weights.confidence]).T
 
@@ -94,20 +93,6 @@ class Model:
     def confidence(self, expected: float) -> float:
         """Return the F1 that was found where so much was expected."""
         return round(float(np.interp(expected, self._expected, self._found)), 4)
-
-
-class FeatureNames(NamedTuple):
-    """The names of all features there are: of blocks in a first look and in a second, and of whole pages."""
-
-    first_look: list[str]
-    second_look: list[str]
-    page_types: list[str]
-
-
-@lru_cache(maxsize=1)
-def feature_names() -> FeatureNames:
-    """Return the names of all features."""
-    return FeatureNames(list(local_names()), list(block_names()), list(page_type_names()))
 
 
 def read_weights(data: bytes) -> Weights:
