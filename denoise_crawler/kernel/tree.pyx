@@ -922,10 +922,10 @@ cdef class Signs:
 
 
 cdef class _Declared:
-    """What a page declares, as far as it was found."""
+    """What a page declares, as far as it was read."""
 
-    cdef list metas, scripts, titles, headings, times, styles, authors, dates, author_links, author_pages
-    cdef list texts, bases
+    cdef list metas, scripts, texts, authors, dates, author_links, author_pages
+    cdef list by_tag  # titles, headings, times, styles, bases
     cdef Signs signs
     cdef Names names
     cdef Search search
@@ -934,9 +934,8 @@ cdef class _Declared:
 
     def __cinit__(self, _Document document, Signs signs):
         self.search = Search(signs.hints)
-        self.metas, self.scripts, self.titles, self.headings, self.times = [], [], [], [], []
+        self.metas, self.scripts, self.texts, self.by_tag = [], [], [], [[] for _ in range(TITLE, A)]
         self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
-        self.styles, self.texts, self.bases = [], [], []
         self.document, self.signs, self.names = document, signs, Names(DECLARING, NOTHING)
 
     cdef int add(self, tree.xmlNode* node, bint inside, bint named) except -1:
@@ -952,16 +951,8 @@ cdef class _Declared:
             self.add_meta(node)
         elif tag == SCRIPT:
             self.add_script(node)
-        elif tag == TITLE:
-            self.titles.append(elementFactory(self.document, node))
-        elif tag == H1:
-            self.headings.append(elementFactory(self.document, node))
-        elif tag == TIME:
-            self.times.append(elementFactory(self.document, node))
-        elif tag == STYLE:
-            self.styles.append(elementFactory(self.document, node))
-        elif tag == BASE:
-            self.bases.append(elementFactory(self.document, node))
+        else:
+            (<list>self.by_tag[tag - TITLE]).append(elementFactory(self.document, node))
         return 0
 
     cdef int add_meta(self, tree.xmlNode* node) except -1:
@@ -1022,7 +1013,7 @@ def declared(_Element root not None, Signs signs not None):
         root: The root of the tree. Names are looked for in its whole document, all else in and below it.
         signs: How pages declare something.
     """
-    cdef _Declared found = _Declared(root._doc, signs)
+    cdef _Declared page = _Declared(root._doc, signs)
     cdef tree.xmlNode* top = root._c_node
     cdef tree.xmlNode* node = root._doc._c_doc.children
     cdef bint inside = False, was_inside = False
@@ -1032,7 +1023,7 @@ def declared(_Element root not None, Signs signs not None):
             if node == top:
                 inside = was_inside = True
             if node.type == tree.XML_ELEMENT_NODE:
-                found.add(node, inside, not walk)
+                page.add(node, inside, not walk)
                 if node.children != NULL:
                     node = node.children
                     continue
@@ -1053,17 +1044,6 @@ def declared(_Element root not None, Signs signs not None):
             break
         node = top  # it was taken out of its document
     return (
-        found.hinted,
-        found.metas,
-        found.scripts,
-        found.titles,
-        found.headings,
-        found.times,
-        found.styles,
-        found.bases,
-        found.texts,
-        found.authors,
-        found.dates,
-        found.author_links,
-        found.author_pages,
+        page.hinted, page.metas, page.scripts, *page.by_tag, page.texts,
+        page.authors, page.dates, page.author_links, page.author_pages,
     )

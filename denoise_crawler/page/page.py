@@ -295,4 +295,4 @@ def _exceeds_limits(markup: Markup) -> bool:
 
 def self_description_of(page: Page) -> SelfDescription:
     """Return what ``page`` declares; call it by ``page.once``."""
-    return SelfDescription(page.tree)
+    return SelfDescription.of(page.tree)

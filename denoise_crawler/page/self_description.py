@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
 from denoise_crawler import kernel
 from denoise_crawler.page.nodes import Element, Nodes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MARKUP = frozenset({"math", "mjx-container"})
 ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
@@ -44,7 +48,6 @@ _AUTHOR_PAGES = ("/aut", "/byline/", "/journalist")  # stand in the address of a
 _ADDRESSES = etree.XPath(f"/descendant::a/@href[{' or '.join(f'contains(., {one!r})' for one in _AUTHOR_PAGES)}]")
 _META = ("property", "name", "itemprop", "http-equiv", "content")
 _PROGRAM = "javascript"  # stands in the type of a script that says nothing
-_TAGS = ("meta", "script", "title", "h1", "time", "style", "base")
 
 
 class Meta(NamedTuple):
@@ -57,6 +60,7 @@ class Meta(NamedTuple):
     content: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SelfDescription:
     """What a page declares, in document order.
 
@@ -68,52 +72,50 @@ class SelfDescription:
     with its address.
     """
 
-    def __init__(self, root: Element | None) -> None:
-        self._root = root
-        self._may_show_formulas = True
-        self.metas: list[Meta] = []
-        self.scripts: list[tuple[str, Element]] = []
-        self.titles: list[Element] = []
-        self.headings: list[Element] = []
-        self.times: list[Element] = []
-        self.styles: list[Element] = []
-        self.bases: list[Element] = []
-        self.texts: list[tuple[str, Element]] = []
-        self.authors: list[Element] = []
-        self.dates: list[Element] = []
-        self.author_links: list[Element] = []
-        self.author_pages: list[tuple[str, Element]] = []
-        if root is None:
-            return
-        if (core := kernel.reader) is not None:
-            found = core.declared(root, _compiled_signs(core))
-            self._may_show_formulas, self.metas, self.scripts, self.titles, *rest = found
-            self.headings, self.times, self.styles, self.bases, self.texts, *rest = rest
-            self.authors, self.dates, self.author_links, self.author_pages = rest
-            return
-        self.authors, self.dates = (
-            _elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished")
-        )
-        self.author_links = _elements_with(root, _RELATIONS, "author")
-        addresses: Any = _ADDRESSES(root)
-        self.author_pages = [(str(address), address.getparent()) for address in addresses]
-        names: Any = _TEXTS(root)
-        texts = (name for name in names if any(one in name for one in _TEXT_PROPERTIES))
-        self.texts = [(str(name), name.getparent()) for name in islice(texts, _MOST_TEXTS)]
-        by_tag = {"title": self.titles, "h1": self.headings, "time": self.times}
-        by_tag |= {"style": self.styles, "base": self.bases}
-        for element in root.iter(*_TAGS):
-            if element.tag == "meta":
-                self.metas.append(Meta(*(element.get(name, "") for name in _META)))
-            elif element.tag == "script":
-                if (kind := element.get("type")) and _PROGRAM not in kind:
-                    self.scripts.append((kind, element))
-            else:
-                by_tag[element.tag].append(element)
+    root: Element
+    may_show_formulas: bool
+    metas: list[Meta]
+    scripts: list[tuple[str, Element]]
+    titles: list[Element]
+    headings: list[Element]
+    times: list[Element]
+    styles: list[Element]
+    bases: list[Element]
+    texts: list[tuple[str, Element]]
+    authors: list[Element]
+    dates: list[Element]
+    author_links: list[Element]
+    author_pages: list[tuple[str, Element]]
+
+    @classmethod
+    def of(cls, root: Element | None) -> Self:
+        """Return what the page with this ``root`` declares, nothing for a page without one."""
+        root = etree.Element("html") if root is None else root
+        core = kernel.reader
+        return cls(root, *(_read(root) if core is None else core.declared(root, _compiled_signs(core))))
 
     def has_no_formula(self, nodes: Nodes) -> bool:
         """Return True if surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
-        return not self._may_show_formulas and nodes.elements[0].getroottree().getroot() is self._root
+        return not self.may_show_formulas and nodes.elements[0].getroottree().getroot() is self.root
+
+
+def _read(root: Element) -> tuple[Any, ...]:
+    """Return what the compiled core returns."""
+    addresses: Any = _ADDRESSES(root)
+    names: Any = _TEXTS(root)
+    texts = (name for name in names if any(one in name for one in _TEXT_PROPERTIES))
+    metas = [Meta(*(element.get(name, "") for name in _META)) for element in root.iter("meta")]
+    typed = [(element.get("type", ""), element) for element in root.iter("script")]
+    return (
+        True,
+        metas,
+        [(kind, element) for kind, element in typed if kind and _PROGRAM not in kind],
+        *(list(root.iter(tag)) for tag in ("title", "h1", "time", "style", "base")),
+        [(str(name), name.getparent()) for name in islice(texts, _MOST_TEXTS)],
+        *(_elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished")),
+        _elements_with(root, _RELATIONS, "author"),
+        [(str(address), address.getparent()) for address in addresses],
+    )
 
 
 @lru_cache(maxsize=1)

@@ -80,7 +80,7 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
         found = []
         for road in roads.ROADS:
             roads.take(road, monkeypatch)
-            declared = SelfDescription(one)
+            declared = SelfDescription.of(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
             named = declared.authors, declared.dates, declared.author_links, declared.author_pages
             found.append((declared.metas, declared.scripts, *lists, *named))
