@@ -181,7 +181,8 @@ class _Run:
         if tally.passed_over:
             yield f"rules that leave next to nothing were passed over: {list_counts(tally.passed_over)}"
         if tally.unsure:
-            yield f"below DENOISE_MIN_CONFIDENCE: {counted(tally.unsure, 'page')}, {self._fate_of_unsure()}"
+            fate = "dropped" if self._chosen.writing.low_confidence == DROP else "marked"
+            yield f"below DENOISE_MIN_CONFIDENCE: {counted(tally.unsure, 'page')}, {fate}"
         if extractor and self._fallbacks:
             yield f"{extractor} wrote nothing, so the text is our own: {counted(self._fallbacks, 'page')}"
         if reading.skipped:
@@ -190,9 +191,6 @@ class _Run:
         if tally.failed or tally.unlearned:
             yield f"failed: {counted(tally.failed, 'page')} to be cleaned, {tally.unlearned:,} to be learned"
             yield from (f"  {url}: {error}" for url, error in tally.examples)
-
-    def _fate_of_unsure(self) -> str:
-        return "dropped" if self._chosen.writing.low_confidence == DROP else "marked"
 
 
 def _damage(reading: Reading) -> Iterator[str]:

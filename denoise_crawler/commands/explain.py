@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
@@ -21,7 +20,7 @@ from denoise_crawler.commands.known_site import (
     add_run_rules,
     clean_known,
     existing_store,
-    read_site_pages,
+    read_some_pages,
 )
 from denoise_crawler.commands.method_choice import add_method_choice, rules_of, settings_with_method
 from denoise_crawler.commands.page_input import (
@@ -41,7 +40,7 @@ from denoise_crawler.output.options import add_number
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
-from denoise_crawler.reading import Reading, read_pages
+from denoise_crawler.reading import Reading
 
 EPILOG = help_text(
     {
@@ -119,11 +118,8 @@ def _read_source(source: str, chosen: DenoiseSettings, user_agent: str) -> Itera
     if is_url(source):
         yield fetch(source, user_agent=user_agent)
         return
-    reading = Reading()
-    yield from read_pages(source, reading=reading, url_field=chosen.url_field, html_field=chosen.html_field)
-    if not reading.pages:
-        kinds = Counter(reading.damage) + Counter(reading.skipped)
-        raise SourceError(f"no page in {source}{''.join(f'; {kind}' for kind in kinds)}")
+    fields = {"url_field": chosen.url_field, "html_field": chosen.html_field}
+    yield from read_some_pages([source], Reading(), **fields)
 
 
 def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack) -> KnownSite:
@@ -133,7 +129,7 @@ def _known_site(arguments: Namespace, chosen: DenoiseSettings, opened: ExitStack
         reading = Reading()
         paths, fields = arguments.site_pages, {"url_field": chosen.url_field, "html_field": chosen.html_field}
         with reading_bar(
-            lambda: read_site_pages(paths, reading, **fields), lambda: reading, paths, ["learning"]
+            lambda: read_some_pages(paths, reading, **fields), lambda: reading, paths, ["learning"]
         ) as pages:
             yield from pages()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import KW_ONLY, dataclass, field
@@ -117,11 +118,14 @@ def read_rules(folder: str, arguments: Namespace | None = None) -> SiteRules:
     return rules
 
 
-def read_site_pages(paths: Sequence[str], reading: Reading, **fields: str) -> Iterator[tuple[str, str | bytes]]:
-    """Yield the pages to learn first, as :func:`read_pages` does; raise SourceError if there is none."""
+def read_some_pages(
+    paths: Sequence[str | Path], reading: Reading, **fields: str
+) -> Iterator[tuple[str, str | bytes]]:
+    """Yield pages as :func:`read_pages` does; if there is none, raise SourceError, which says what is there."""
     yield from read_pages(paths, reading=reading, **fields)
     if not reading.pages:
-        raise SourceError(f"no page to learn in {', '.join(paths)}")
+        kinds = Counter(reading.damage) + Counter(reading.skipped)
+        raise SourceError("; ".join([f"no page in {', '.join(map(str, paths))}", *kinds]))
 
 
 class Explained(NamedTuple):

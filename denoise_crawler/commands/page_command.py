@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -19,7 +18,7 @@ from denoise_crawler.commands.known_site import (
     clean_known,
     existing_store,
     read_rules,
-    read_site_pages,
+    read_some_pages,
 )
 from denoise_crawler.commands.page_input import DONE, INTERRUPTED, discard_stdout, fail, help_text
 from denoise_crawler.denoiser import Cleaning
@@ -30,8 +29,8 @@ from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import MAX_HTML_BYTES, Page
 from denoise_crawler.page.text import printable
-from denoise_crawler.reading import FORMATS, Reading, read_pages
-from denoise_crawler.reading.formats import format_of
+from denoise_crawler.reading import FORMATS, Reading
+from denoise_crawler.reading.archive_formats import format_of
 from denoise_crawler.reading.http_response import looks_like_html
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
@@ -130,7 +129,7 @@ def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack)
         opened,
         Cleaning(choice, writing, rules),
         store=None if arguments.store is None else existing_store(Path(arguments.store), named=True),
-        site_pages=(lambda: read_site_pages(paths, Reading())) if paths else None,
+        site_pages=(lambda: read_some_pages(paths, Reading())) if paths else None,
         site=arguments.site or None,
     )
 
@@ -181,16 +180,13 @@ def _standard_input() -> bytes:
 
 
 def _file(name: str) -> str | bytes:
-    path, reading = Path(name), Reading()
+    path = Path(name)
     known = format_of(path) if path.is_file() else None
     if path.is_dir() or known not in (None, FORMATS["html"]):
         raise SourceError(f"{name} holds many pages: scrapy denoise clean reads it")
     if path.is_file() and known is None:
         raise SourceError(f"{name} is no HTML")
-    for _, html in read_pages(path, reading=reading):
-        return html
-    kinds = Counter(reading.damage) + Counter(reading.skipped)
-    raise SourceError(f"no page in {name}{''.join(f'; {kind}' for kind in kinds)}")
+    return next(read_some_pages([path], Reading()))[1]
 
 
 def _why_no_text(page: Page) -> str:

@@ -23,7 +23,6 @@ from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.crawl.shutdown import feeds_are_safe
 from denoise_crawler.crawl.sites import Sites
 from denoise_crawler.crawl.source_page import ResponsePages, SourcePage
-from denoise_crawler.denoiser import Cleaned
 from denoise_crawler.errors import describe_error
 from denoise_crawler.output.extractors import DROP
 from denoise_crawler.store import Store, open_store
@@ -125,9 +124,8 @@ class CrawlDenoiser:
             return []
 
     def _fill_released(self, item: Any, source: SourcePage) -> list[Any]:
-        is_ready = self.sites.of(source.page.site).is_ready
-        policy = "clean" if is_ready or not self.can_fill(item, source) else self.settings.short_sites
-        if policy == "drop":
+        is_short = not self.sites.of(source.page.site).is_ready and self.can_fill(item, source)
+        if is_short and self.settings.short_sites == "drop":
             self.report.count("dropped")
             return []
         self.report.count("replayed")
@@ -147,10 +145,7 @@ class CrawlDenoiser:
             return self.writer.unfilled(item, source.error)
         self.report.count("cleaned")
         self.sites.of(source.page.site).items_cleaned += 1
-        return self._with_text(item, source.cleaned)
-
-    def _with_text(self, item: Any, cleaned: Cleaned) -> list[Any]:
-        clean_page = cleaned.clean_page
+        clean_page = source.cleaned.clean_page
         is_dropped = clean_page.low_confidence and self.settings.writing.low_confidence == DROP
         if is_dropped and not self.writer.has_text(item):
             self.report.count("unsure_dropped")

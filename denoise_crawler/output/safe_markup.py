@@ -203,18 +203,16 @@ _MAX_TITLE_CHARACTERS = 1_000
 _SCRIPT = re.compile("</?script", re.IGNORECASE)
 
 
-def clean_tree(page: Page, noise: list[bool] | None = None) -> _Element:
+def repair_page(page: Page, noise: list[bool] | None = None) -> tuple[_Element, list[_Element | None]]:
     """Return a new tree of ``page``, repaired and without its ``noise`` nodes.
 
     We repair a page as the LCS paper preprocesses it: tags are closed, links absolute, scripts, styles and
     comments removed. Event handlers, script URLs, embedded pages, ``meta`` and ``base`` are removed too, so that
     nothing runs or redirects. The page's own tree is not changed.
+
+    Returns:
+        The tree, and the new element of each node; None for text and for nodes left out.
     """
-    return repair_page(page, noise)[0]
-
-
-def repair_page(page: Page, noise: list[bool] | None = None) -> tuple[_Element, list[_Element | None]]:
-    """Return :func:`clean_tree` and the new element of each node; None for text and for nodes left out."""
     nodes, tags = page.nodes, output_tags(page.nodes)
     root = etree.Element("html")
     body = etree.SubElement(root, "body")
@@ -234,13 +232,13 @@ def repair_page(page: Page, noise: list[bool] | None = None) -> tuple[_Element, 
 
 
 def clean_html(page: Page, noise: list[bool] | None = None) -> str:
-    """Return :func:`clean_tree` as markup.
+    """Return the tree of :func:`repair_page` as markup.
 
     Example:
         >>> clean_html(Page.parse("https://a.test/", '<p onclick="x()">One <a href="/2">two'))
         '<html><body><p>One <a href="https://a.test/2">two</a></p></body></html>'
     """
-    return markup_of(clean_tree(page, noise))
+    return markup_of(repair_page(page, noise)[0])
 
 
 def clean_document(page: Page, noise: list[bool] | None = None) -> str:
@@ -249,7 +247,7 @@ def clean_document(page: Page, noise: list[bool] | None = None) -> str:
     These are its declared language and, in a head, its title, ``meta`` elements, links to other versions of the
     page, and all of its JSON-LD.
     """
-    root = clean_tree(page, noise)
+    root, _ = repair_page(page, noise)
     head = etree.Element("head")
     root.insert(0, head)
     etree.SubElement(head, "meta", charset="utf-8")

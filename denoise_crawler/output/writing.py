@@ -165,7 +165,22 @@ class Writing(OptionTable):
 
 @dataclass(eq=False)
 class Content:
-    """What is kept of ``page``, all but its ``noise`` nodes, to be written; see :func:`write_content`."""
+    """What is kept of a page, to be written.
+
+    Args:
+        page: The page.
+        noise: Whether each node is noise; None if all is kept.
+        writing: The options; plain text if not given.
+        page_type: What the page is: each post of a ``forum`` is written below a line that says who wrote it, and
+            when; of None its elements tell whether it is one.
+
+    Example:
+        >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One <a href=/2>two</a>")
+        >>> print(Content(page, writing=Writing("markdown")).written())
+        # News
+        <BLANKLINE>
+        - One [two](https://a.test/2)
+    """
 
     page: Page
     noise: list[bool] | None = None
@@ -174,7 +189,7 @@ class Content:
     is_cut: bool = field(default=False, init=False)
 
     def written(self) -> Any:
-        """Return the content in the form that is asked for; ``is_cut`` then says whether a part follows."""
+        """Return a string, of the form ``blocks`` a list of dicts; ``is_cut`` then says whether a part follows."""
         return FORMS[self.writing.form](self)
 
     def part_of(self, text: str) -> str:
@@ -217,33 +232,8 @@ class Content:
 
 
 def type_with_posts(judgement: Judgement, options: Mapping[str, object]) -> str | None:
-    """Return what a page is, for :func:`write_content`; where ``options`` keep comments, each may be a thread."""
+    """Return what a page is, for :class:`Content`; where ``options`` keep comments, each may be a thread."""
     return "forum" if options.get("comments") == KEEP else judgement.page_type
-
-
-def write_content(
-    page: Page, noise: list[bool] | None = None, writing: Writing | None = None, page_type: str | None = ""
-) -> Any:
-    """Return ``page`` without its ``noise`` nodes in the form that ``writing`` names.
-
-    Args:
-        page: The page.
-        noise: Whether each node is noise; None if all is kept.
-        writing: The options; plain text if not given.
-        page_type: What the page is: each post of a ``forum`` is written below a line that says who wrote it, and
-            when; of None its elements tell whether it is one.
-
-    Returns:
-        A string; of the form ``blocks`` a list of dicts.
-
-    Example:
-        >>> page = Page.parse("https://a.test/", "<h1>News</h1><ul><li>One <a href=/2>two</a>")
-        >>> print(write_content(page, writing=Writing("markdown")))
-        # News
-        <BLANKLINE>
-        - One [two](https://a.test/2)
-    """
-    return Content(page, noise, writing or Writing(), page_type).written()
 
 
 def _render_html(page: Page, judgement: Judgement | None, _: str = "") -> str:

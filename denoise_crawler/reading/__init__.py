@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from denoise_crawler.errors import SourceError
-from denoise_crawler.reading import formats
+from denoise_crawler.reading import archive_formats
+from denoise_crawler.reading.archive_formats import FORMATS, UNDERSTOOD, format_of
 from denoise_crawler.reading.compression import DamageExample, Notes, Reading, ReadOptions, windows
-from denoise_crawler.reading.formats import FORMATS, UNDERSTOOD, format_of
 
 __all__ = ["FORMATS", "DamageExample", "Reading", "SourceError", "read_pages", "total_bytes"]
 
@@ -57,7 +57,7 @@ def total_bytes(paths: Iterable[str | Path]) -> int:
 
 
 def _files(path: Path, reading: Reading) -> Iterable[Path]:
-    return formats.files(path, reading) if path.is_dir() else [path]
+    return archive_formats.files(path, reading) if path.is_dir() else [path]
 
 
 def _check_path(path: Path, options: ReadOptions) -> None:

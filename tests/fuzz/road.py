@@ -15,7 +15,7 @@ from denoise_crawler.evaluation import GoldPage, addressed
 from denoise_crawler.methods import METHODS, Judgement, MethodChoice, apply_guard
 from denoise_crawler.output.clean_text import clean_text, count_characters
 from denoise_crawler.output.explanation import explanation
-from denoise_crawler.output.writing import FORMS, RENDERINGS, Writing, write_content
+from denoise_crawler.output.writing import FORMS, RENDERINGS, Content, Writing
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report
@@ -100,7 +100,7 @@ def write_all(page: Page, judgement: Judgement) -> None:
     if size <= _EXPLAINED:
         msgspec.json.encode(explanation(page, judgement))
     for form in FORMS:
-        str(write_content(page, judgement.noise, Writing(form))).encode()
+        str(Content(page, judgement.noise, Writing(form)).written()).encode()
     msgspec.json.encode(metadata_of(page))
     for name, write in RENDERINGS.items():
         if name not in ("text", "painted-remote"):

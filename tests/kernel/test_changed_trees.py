@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from denoise_crawler.denoiser import Denoiser
-from denoise_crawler.output.writing import Writing, write_content
+from denoise_crawler.output.writing import Content, Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.parsing import parse
 from tests import roads
@@ -54,7 +54,7 @@ def test_a_tree_that_nobody_else_reads_is_not_held_while_it_is_cleaned() -> None
     denoiser.learn(page)
     judgement = denoiser.judge(page)
     assert denoiser.write(page, judgement).clean_page.title == "A"
-    assert all(write_content(page, judgement.noise, Writing(form)) for form in ("markdown", "html", "blocks"))
+    assert all(Content(page, judgement.noise, Writing(form)).written() for form in ("markdown", "html", "blocks"))
     assert not page._is_shared
     assert page.root is page.tree
     assert page._is_shared
@@ -112,7 +112,7 @@ def what_comes_out(html: str, moment: int, seed: int) -> list[object]:
     judgement = denoiser.judge(page)
     change(3)
     said += [judgement.noise, judgement.scores, denoiser.write(page, judgement).clean_page]
-    said += [write_content(page, judgement.noise, Writing(form)) for form in ("markdown", "html", "blocks")]
+    said += [Content(page, judgement.noise, Writing(form)).written() for form in ("markdown", "html", "blocks")]
     return [*said, page.nodes.tags, page.nodes.texts, page.nodes.links]
 
 

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods.base import inherit
 from denoise_crawler.output.content.links import is_share_link
-from denoise_crawler.output.writing import Writing, write_content
+from denoise_crawler.output.writing import Content, Writing
 from denoise_crawler.page import Page
 from tests.output.content.reading import READER, URL, shown
 from tests.strategies import html_pages, html_tables
 
 
 def markdown(page: Page, noise: list[bool] | None = None) -> str:
-    return write_content(page, noise, Writing("markdown"))
+    return Content(page, noise, Writing("markdown")).written()
 
 
 def markdown_of(html: str) -> str:
@@ -145,7 +145,7 @@ def test_a_reader_shows_the_words_of_real_pages(corpus: Path) -> None:
         shared = [
             link >= 0 and is_share_link(nodes.elements[link].get("href", "").strip()) for link in nodes.links
         ]
-        written = write_content(page, shared, Writing("markdown", pictures="leave"))
+        written = Content(page, shared, Writing("markdown", pictures="leave")).written()
         found, expected = shown(written), kept(page, shared)
         assert found.replace("^", "").replace("(", "").replace(")", "") == (
             expected.replace("^", "").replace("(", "").replace(")", "")

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from denoise_crawler.output.writing import Writing, write_content
+from denoise_crawler.output.writing import Content, Writing
 from denoise_crawler.page import Page
 from tests.fuzz.road import harm_in
 from tests.output.content.reading import URL
@@ -97,7 +97,7 @@ RENDERERS: dict[str, Callable[[str], str]] = {
 def markdown_of_all(links: str) -> list[tuple[str, str]]:
     """Return each vector in each place as Markdown, with what it is."""
     return [
-        (f"{vector} in {place}", write_content(page, None, Writing("markdown", links=links)))
+        (f"{vector} in {place}", Content(page, None, Writing("markdown", links=links)).written())
         for vector, place in product(VECTORS, PLACES)
         for page in [Page.parse(URL, f"<p>words before{place.format(escape(vector))}<p>words behind")]
     ]
@@ -117,4 +117,4 @@ def test_no_renderer_makes_markup_of_text_that_shows_markup(renderer: str, links
 def test_a_formula_is_no_link_to_a_script_for_readers_that_see_one_behind_a_space(place: str) -> None:
     for vector in ("[x](javascript:alert(1))", "[x] (javascript:alert(1))", "[x](<javascript:alert(1)>)"):
         page = Page.parse(URL, f"<p>words {place.format(escape(vector))} behind")
-        assert not re.search(r"\] *\(.?javascript:", write_content(page, None, Writing("markdown")))
+        assert not re.search(r"\] *\(.?javascript:", Content(page, None, Writing("markdown")).written())

@@ -9,7 +9,7 @@ from lxml import etree
 from parsel import Selector
 
 from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.safe_markup import clean_html, clean_tree
+from denoise_crawler.output.safe_markup import clean_html, repair_page
 from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element
 from denoise_crawler.page.opaque import is_no_notice, swallows
@@ -348,7 +348,7 @@ def test_reading_a_page_never_raises_and_never_changes_its_tree(html: str) -> No
     page = Page(URL, root, source=html)
     noise = [tag == "b" for tag in page.nodes.tags]
     clean_text(page, noise)
-    clean_tree(page, noise)
+    repair_page(page, noise)
     assert page.title is not None
     assert page.language is None or page.language
     assert etree.tostring(root) == before

@@ -13,7 +13,7 @@ from denoise_crawler.batch.worker import ParsedPages
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
-from denoise_crawler.output.writing import FORMS, Writing, write_content
+from denoise_crawler.output.writing import FORMS, Content, Writing
 from denoise_crawler.page import Page, declarations
 from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without_markup
 from denoise_crawler.page.text import collapse_spaces, hash64, words
@@ -85,7 +85,7 @@ def test_numbers_of_lines_are_no_text_in_any_form(name: str) -> None:
     assert not figures(" ".join(page.nodes.texts))
     assert not figures(" ".join(page.once(blocks_of).texts))
     for form in FORMS:
-        content = write_content(page, writing=Writing(form=form))
+        content = Content(page, writing=Writing(form=form)).written()
         written = content if isinstance(content, str) else msgspec.json.encode(content).decode()
         assert not figures(re.sub(r"<[^>]*>|[^\w\s]", " ", written).replace("level 1", ""))
         assert "boat" in written

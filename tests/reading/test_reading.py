@@ -305,7 +305,7 @@ def test_a_record_that_makes_the_reader_raise_is_named_and_costs_no_other(
             raise RuntimeError("\x1b[31m" + "x" * 1_000)
         return http_response.extract_html(raw, notes, at)
 
-    monkeypatch.setattr("denoise_crawler.reading.formats.extract_html", extract_all_but_one)
+    monkeypatch.setattr("denoise_crawler.reading.archive_formats.extract_html", extract_all_but_one)
     found = [(f"https://a.example/{word}", http(page(word))) for word in ("first", "second", "third")]
     parts = warc(*found, compressed=False) if name == "a.warc" else [tianwang(*one) for one in found]
     pages, reading = read(write(tmp_path / name, *parts))
@@ -457,7 +457,7 @@ def test_a_cut_or_damaged_compressed_file_gives_the_lines_before(
 
 
 def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.reading.formats.MAX_RECORD_BYTES", 100)
+    monkeypatch.setattr("denoise_crawler.reading.archive_formats.MAX_RECORD_BYTES", 100)
     long = lines({"url": "https://a.example/long", "html": "x" * 200_000})
     pages, reading = read(write(tmp_path / "a.jsonl", long, JSON_PAGES))
     assert list(pages) == ["https://a.example/1", "https://a.example/2"]
@@ -466,7 +466,7 @@ def test_a_line_beyond_the_limit_is_passed_over(tmp_path: Path, monkeypatch: pyt
 
 def test_records_beyond_the_limit_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_response, "MAX_RECORD_BYTES", 1000)
-    monkeypatch.setattr("denoise_crawler.reading.formats.MAX_RECORD_BYTES", 1000)
+    monkeypatch.setattr("denoise_crawler.reading.archive_formats.MAX_RECORD_BYTES", 1000)
     large = http(page("x" * 200_000))
     small = http(page("small"))
     video = http(b"\0" * 200_000, kind="video/mp4")

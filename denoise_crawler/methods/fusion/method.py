@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from denoise_crawler.kernel.columns import Flags, Numbers
 
-
 MAX_PAGES = 128
 _NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
 _WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is

@@ -141,8 +141,6 @@ CUT_SHIFTS = dict.fromkeys(KINDS, 0.0) | {
     "service": 0.6,
 }
 _SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
-
-
 _MOST_SCORE = 8.0
 _PRODUCT, _LEAST_PRODUCT = KINDS.index("product"), 0.3  # chance from which values of a product are looked for
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 MAX_TOPICS = 3
 _LEAST_SHARE = 0.08  # of what the strongest topic adds to the score
 _DOUBTFUL = 0.2
-
-
 INTRODUCTION = "introduction"
 
 

@@ -181,8 +181,9 @@ def related_products(look: Look) -> Flags:
                 if last - first > _LARGEST_CARD or (many and _linked(blocks, element) >= _LEAST_LINKED):
                     break
                 element = above
-            if _linked(blocks, element) >= _LEAST_LINKED:
-                others[around.first[element] : around.last[element]] = True
+            card = slice(int(around.first[element]), int(around.last[element]))
+            if card.stop - card.start <= _LARGEST_CARD and _linked(blocks, element) >= _LEAST_LINKED:
+                others[card] = True
     return others
 
 

@@ -243,11 +243,10 @@ def _line_of(cell: Cell) -> list[Inline]:
     for block in cell.content:
         pieces: list[Inline] = [block] if isinstance(block, (Formula, Picture)) else inline_content([block])
         line += [Text(" "), *pieces] if line else pieces
-    return [Formula(_without_bars(piece.latex)) if isinstance(piece, Formula) else piece for piece in line]
-
-
-def _without_bars(latex: str) -> str:
-    return _BAR.sub(r"\\vert ", _NORM.sub(r"\\Vert ", latex))
+    return [
+        Formula(_BAR.sub(r"\\vert ", _NORM.sub(r"\\Vert ", piece.latex))) if isinstance(piece, Formula) else piece
+        for piece in line
+    ]
 
 
 def _written(row: list[list[Inline]]) -> list[str]:

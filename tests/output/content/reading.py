@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from denoise_crawler.output.content.blocks import Block
 from denoise_crawler.output.content.builder import Builder
-from denoise_crawler.output.writing import Writing, write_content
+from denoise_crawler.output.writing import Content, Writing
 from denoise_crawler.page import Page
 
 URL = "https://example.com/d/"
@@ -19,7 +19,7 @@ def blocks_of(html: str, noise: list[bool] | None = None, **kept: bool) -> list[
 
 
 def written(html: str, form: str = "markdown", **writing: Any) -> Any:
-    return write_content(Page.parse(URL, html), None, Writing(form, **writing))
+    return Content(Page.parse(URL, html), None, Writing(form, **writing)).written()
 
 
 def shown(markdown: str) -> str:

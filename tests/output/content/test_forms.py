@@ -41,12 +41,6 @@ TEXTS = {
     "html": "<h1>T</h1>\n<p>one <strong>two</strong></p>",
     "blocks": BLOCKS,
 }
-PARTS = {
-    "text": "one two",
-    "markdown": "one **two**",
-    "html": "<p>one <strong>two</strong></p>",
-    "blocks": BLOCKS[1:],
-}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -54,9 +48,6 @@ def test_each_form_is_written_by_the_same_road(form: str) -> None:
     writing = Writing(DenoiseSettings.from_settings(Settings({"DENOISE_FORM": form})).writing.form)
     [page] = denoise_pages([(URL, HTML)], method="link_ratio", writing=writing)
     assert page.text == TEXTS[form]
-    denoiser = Denoiser("link_ratio", writing=writing)
-    part = denoiser.part(denoiser.clean(Page.parse(URL, HTML)), "p")
-    assert part.text == PARTS[form]
 
 
 def test_blocks_are_json_in_a_csv_feed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from denoise_crawler import kernel
 from denoise_crawler.output.content.blocks import Code, Formula, Paragraph
-from denoise_crawler.output.writing import write_content
+from denoise_crawler.output.writing import Content
 from denoise_crawler.page import Page
 from denoise_crawler.page.page import self_description_of
 from tests.output.content.reading import blocks_of, shown, written
@@ -176,7 +176,7 @@ def test_a_dollar_sign_in_prose_is_never_read_as_a_formula(prose: str, math_page
 
 def test_a_formula_that_was_never_closed_does_not_swallow_the_page() -> None:
     page = Page.parse("https://a.example/", "<p>One.<math><div>Two.</div><p>Three.")
-    assert write_content(page) == "One.\nTwo.\nThree."
+    assert Content(page).written() == "One.\nTwo.\nThree."
 
 
 @pytest.mark.skipif(kernel.reader is None, reason="the Python code looks at each picture")
