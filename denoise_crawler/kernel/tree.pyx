@@ -951,7 +951,7 @@ cdef class _Declared:
             self.add_meta(node)
         elif tag == SCRIPT:
             self.add_script(node)
-        else:
+        elif tag >= TITLE:  # others have the name of an attribute
             (<list>self.by_tag[tag - TITLE]).append(elementFactory(self.document, node))
         return 0
 
