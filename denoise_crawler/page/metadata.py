@@ -258,11 +258,9 @@ MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
 
 def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
     """Return the metadata of ``page`` by name, with ``more`` all of it."""
-    found = page.once(metadata_of)
-    fields = {name: getattr(found, name) for name in _FIELDS}
+    fields = {name: getattr(page.once(metadata_of), name) for name in _FIELDS}
     if more:
-        others = page.once(more_metadata_of)
-        fields.update((name, getattr(others, name)) for name in MORE_FIELDS)
+        fields |= {name: getattr(page.once(more_metadata_of), name) for name in MORE_FIELDS}
     return fields
 
 
@@ -354,7 +352,7 @@ def _tags(declared: Declarations) -> list[str] | None:
     sources: list[Iterable[str]] = [strings(declared.work.get("keywords"))]
     sources.extend(map(without_markup, declared.metas.get(name, ())) for name in _TAGS)
     for source in sources:
-        found = (tag.strip() for text in source for tag in _BETWEEN_TAGS.split(text))
-        if tags := dict.fromkeys(tag for tag in found if 0 < len(tag) <= _MAX_TAG_CHARACTERS):
+        parts = (part.strip() for text in source for part in _BETWEEN_TAGS.split(text))
+        if tags := dict.fromkeys(part for part in parts if 0 < len(part) <= _MAX_TAG_CHARACTERS):
             return list(tags)[:_MAX_TAGS]
     return None

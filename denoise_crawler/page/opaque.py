@@ -104,8 +104,7 @@ class LineNumbers:
 
     def _numbers(self, element: Element) -> list[int]:
         """Return the numbers in ``element``; none if it holds anything else."""
-        found: list[int] = []
-        read = 0
+        numbers, read = list[int](), 0
         for text in element.itertext("*"):
             read += len(text) + 1
             for word in str(text).split():
@@ -113,8 +112,8 @@ class LineNumbers:
                 if not (figures.isascii() and figures.isdecimal() and len(figures) <= _MOST_DIGITS):
                     self._left -= read
                     return []
-                found.append(int(figures))
-        return found
+                numbers.append(int(figures))
+        return numbers
 
 
 def _is_named(element: Element) -> bool:

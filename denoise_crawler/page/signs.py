@@ -18,7 +18,7 @@ HEARD = (
 )  # fmt: skip
 SOURCE_LINK = "viewcode"  # of Sphinx
 EMOJI = ("emoji", "smiley", "emoticon")
-_BY_TAG: Mapping[str, Words] = {"details": {}}  # all of these are found
+_BY_TAG: Mapping[str, Words] = {"details": {}}  # with any attributes
 _SIGNS: Words = {
     "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN", "e:pre", "e: pre"),
     "class": (*HEARD, "w-condition-invisible", *EMOJI, SOURCE_LINK),
@@ -42,9 +42,9 @@ def _find(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Sequen
     core: Any = kernel.reader
     if core is not None and nodes.compiled is not None:
         hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
-        found: list[int] = hints.find(nodes.compiled)
-        return found
-    return list(_found_in_python(nodes, by_tag, otherwise))
+        indices: list[int] = hints.find(nodes.compiled)
+        return indices
+    return list(_find_in_python(nodes, by_tag, otherwise))
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +52,7 @@ def _fixed(core: Any) -> Any:
     return core.Hints(dict(_BY_TAG), dict(_SIGNS))
 
 
-def _found_in_python(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Iterator[int]:
+def _find_in_python(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Iterator[int]:
     for index, tag in enumerate(nodes.tags):
         if tag is not TEXT:
             words = by_tag.get(tag, otherwise)

@@ -72,11 +72,11 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
     if (known := _KNOWN_SHEETS.get(key)) is None:
         if len(_KNOWN_SHEETS) >= _MOST_SHEETS:
             _KNOWN_SHEETS.clear()
-        known = _KNOWN_SHEETS[key] = _found_in(written)
+        known = _KNOWN_SHEETS[key] = _selectors_of(written)
     return known
 
 
-def _found_in(sheets: Iterable[str]) -> Mapping[str, str]:
+def _selectors_of(sheets: Iterable[str]) -> Mapping[str, str]:
     rules = list(_rules(sheets))
     hidden: dict[str, int] = {}  # by selector, the last rule that hides it
     for number, rule in enumerate(rules):
@@ -231,24 +231,21 @@ def _named(tag: str, classes: list[str], identity: str | None, selectors: Mappin
 
 def _is_named_panel(element: Element) -> bool:
     """Return True if the names of an element, or of what it stands in, say that it opens."""
-    parent = element.getparent()
-    return any(
-        _says_panel(one.get("class", "")[:200], one.get("id", "")[:200])
-        for one in (element, parent)
-        if one is not None
-    )
+    both = element, element.getparent()
+    names = (f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}" for one in both if one is not None)
+    return any(map(_names_panel, names))
 
 
 @lru_cache(maxsize=4_096)
-def _says_panel(classes: str, identity: str) -> bool:
-    return PANEL_WORDS.search(f"{classes} {identity}") is not None
+def _names_panel(names: str) -> bool:
+    return PANEL_WORDS.search(names) is not None
 
 
-def _below(nodes: Nodes, found: Sequence[int]) -> NDArray[np.bool_]:
-    """Return by node whether it stands at or below one of those ``found``."""
+def _below(nodes: Nodes, tops: Sequence[int]) -> NDArray[np.bool_]:
+    """Return by node whether it is one of the ``tops`` or below one."""
     count = len(nodes) + 1
-    begun = np.bincount(found, minlength=count)
-    ended = np.bincount([nodes.end_of(index) for index in found], minlength=count)
+    begun = np.bincount(tops, minlength=count)
+    ended = np.bincount([nodes.end_of(index) for index in tops], minlength=count)
     below: NDArray[np.bool_] = np.cumsum(begun - ended)[:-1] > 0
     return below
 

@@ -54,12 +54,9 @@ def is_store(path: Path) -> bool:
 
 
 def open_database(path: Path, *, check: bool = False, read_only: bool = False) -> sqlite3.Connection:
-    """Open the file of a store.
+    """Open the file of a store, made if it is missing; ``check`` reads all of it for damage.
 
-    Args:
-        path: The file, made if it is missing.
-        check: Whether to read all of it for damage, as is always done where it is only read.
-        read_only: Whether nothing is written, not even beside it; then it must be there.
+    If ``read_only``, it must be there, is always checked, and nothing is written, not even beside it.
 
     Raises:
         StoreError: The file cannot be used.

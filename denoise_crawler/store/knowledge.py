@@ -32,13 +32,7 @@ class SiteState:
 
 @dataclass(slots=True)
 class StoredSite:
-    """A site by all methods.
-
-    Attributes:
-        states: Its progress, by the store key of the method.
-        known_by: The store keys of the methods that know it.
-        waiting: How many of its items wait, of all runs.
-    """
+    """A site: its progress by the store key of the method, who knows it, how many items wait, of all runs."""
 
     states: dict[str, SiteState] = field(default_factory=dict)
     known_by: list[str] = field(default_factory=list)

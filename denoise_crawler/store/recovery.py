@@ -33,12 +33,7 @@ def open_store(path: Path, *, owner: str, job: str) -> Store:
     """Open the store of a crawl.
 
     A file that is damaged, or of another release, is moved aside, never deleted. A new one takes its place, with
-    the waiting items that can be read; sites are learned anew.
-
-    Args:
-        path: The file, made if it is missing.
-        owner: The spider and project that this run belongs to.
-        job: The job folder of this run, "" without one.
+    the waiting items that can be read; sites are learned anew. The arguments are those of :class:`Store`.
 
     Raises:
         StoreError: The file cannot be used.

@@ -29,10 +29,7 @@ _ITEMS_AT_ONCE, _BYTES_AT_ONCE = 50, 1 << 20
 
 @dataclass(slots=True, eq=False)
 class ParkedResponse:
-    """A response as bytes that only the caller reads; ``row`` is its row id, 0 before it is stored.
-
-    ``data`` is empty once it is stored by :meth:`Store.park`.
-    """
+    """A response as bytes that only the caller reads, empty once it is stored; ``row`` is its row id, 0 before."""
 
     data: bytes
     row: int = 0
@@ -70,7 +67,7 @@ class Parked(NamedTuple):
 
 
 class WaitingPage(NamedTuple):
-    """A page with waiting items: its key and its site, and the row of the first of them."""
+    """A page with waiting items: its key, its site, the row of the first of them."""
 
     origin: bytes
     site: str
@@ -216,14 +213,10 @@ class Store(SiteTables):
         ]
 
     def next_items(self, page: WaitingPage, last: int = -1, *, inherited: bool = True) -> list[Parked]:
-        """Return the next waiting items of a page in order: some, so that few bytes are in memory; [] at the end.
+        """Return waiting items of a page behind the row ``last``, in order, few enough for memory; [] at the end.
 
-        One that is damaged stays, and is logged. Where the file is damaged, those before are returned first.
-
-        Args:
-            page: The page.
-            last: The row of the item before.
-            inherited: Whether items of earlier runs count.
+        ``inherited`` says whether those of earlier runs count. A damaged item stays, and is logged. Where the file
+        is damaged, those before are returned first.
         """
         query = (
             "SELECT parked.id, site, page, item FROM page CROSS JOIN parked ON parked.page = page.id "

@@ -104,7 +104,8 @@ import json
 import time
 from pathlib import Path
 
-from denoise_crawler.store import Store, StoreError
+from denoise_crawler.errors import StoreError
+from denoise_crawler.store import Store
 
 if __name__ == "__main__":
     begin = json.loads(Path("begin.json").read_text())

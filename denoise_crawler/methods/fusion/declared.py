@@ -73,7 +73,7 @@ def linked_data_of(page: Page) -> LinkedData:
 
 
 def _body_rows(body: str, blocks: Blocks) -> NDArray[np.float64]:
-    """Return by block whether it stands in the article as the page declares it, and how far from its end."""
+    """Return by block whether it is in the article that the page declares, and how far from its end."""
     beginnings = [_bare(text[: 2 * _ARTICLE_BEGINNING])[:_ARTICLE_BEGINNING] for text in blocks.texts]
     inside = np.array([bool(beginning) and beginning in body for beginning in beginnings], bool)
     long = np.flatnonzero(inside & (blocks.characters >= _ARTICLE_BEGINNING))
