@@ -945,7 +945,7 @@ cdef class _Declared:
             self.hinted = self.search.finds(node)
         if named and node.properties != NULL:
             self.add_named(node, tag)
-        if not inside or tag >= A:
+        if not inside or tag < META or tag >= A:  # elements too may be called "name" or "content"
             return 0
         if tag == META:
             self.add_meta(node)
