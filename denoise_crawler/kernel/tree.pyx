@@ -945,13 +945,13 @@ cdef class _Declared:
             self.hinted = self.search.finds(node)
         if named and node.properties != NULL:
             self.add_named(node, tag)
-        if not inside or tag >= A:
+        if not inside or tag < META or tag >= A:  # elements too may be called "name" or "content"
             return 0
         if tag == META:
             self.add_meta(node)
         elif tag == SCRIPT:
             self.add_script(node)
-        elif tag >= TITLE:  # others have the name of an attribute
+        else:
             (<list>self.by_tag[tag - TITLE]).append(elementFactory(self.document, node))
         return 0
 

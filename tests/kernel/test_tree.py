@@ -21,7 +21,7 @@ from tests.strategies import html_pages
 DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <script type=a/b>x</script><script>y</script><h1>G</h1><svg><title>F</title></svg>
 <a rel=author itemprop=author>C</a><a href=/autor/x>I</a><a href=/x>J</a>
-<p itemprop=datePublished>D<time>E</time><name>K</name><content>L</content></p>
+<p itemprop=datePublished>D<time>E</time></p><name>K</name><content>L</content><property>M</property>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
