@@ -146,7 +146,7 @@ def _rows_of(
     block: _Element, elements: dict[_Element, int], gutters: set[_Element], *, has_line_ends: bool
 ) -> dict[_Element, bool]:
     """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
-    codes = [] if has_line_ends else list(block.iterchildren("code"))
+    codes = set() if has_line_ends else set(block.iterchildren("code"))
     passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
     for element, roles in elements.items():
         above, is_line = element.getparent(), bool(roles & _IS_LINE)
