@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import compress, pairwise
+from itertools import compress, islice, pairwise
 from typing import Any, cast
 
 from lxml import etree
@@ -39,6 +39,8 @@ _TEXTS = etree.XPath("descendant::text()", smart_strings=False)
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
 _STYLED = etree.XPath("descendant::*[@style or @aria-hidden]")
 _LONGEST_CLASS = 1_000  # characters: what is remembered must be bounded
+_MAX_DEPTH = 4  # of gutters in gutters
+_MOST_IN_NUMBER = 20  # elements and comments in one with the number of a line
 _IS_CONTROL, _IS_NUMBERS, _IS_LINE = 1, 2, 4
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 
@@ -75,8 +77,7 @@ def _text_of(block: _Element) -> str:
     if not odd and _is_plain(block, roles, has_line_ends=has_line_ends):
         return whole
     elements = {element: roles.get(element.get("class", ""), 0) for element in block.iterdescendants("*")}
-    suspects = (one for one, bits in elements.items() if bits & ~_IS_LINE or one in odd)
-    gutters = {one for one in suspects if _is_gutter(one, elements[one])}
+    gutters = {one for one in _suspects(elements, odd) if _is_gutter(one, elements[one])}
     rows = _rows_of(block, elements, gutters, has_line_ends=has_line_ends)
     gutters |= _row_numbers(rows) | _numbered_spans(elements, whole)
     if not gutters and not rows and block.find(".//br") is None:
@@ -176,6 +177,17 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
     return set(numbered) if is_numbering else set()
 
 
+def _suspects(elements: dict[_Element, int], odd: set[_Element]) -> Iterator[_Element]:
+    """Yield what may be a gutter; none inside several others, so that no text is read at each level."""
+    depths = dict[_Element, int]()
+    for element, roles in elements.items():
+        depth = depths.get(cast("_Element", element.getparent()), 0)
+        is_suspect = bool(roles & ~_IS_LINE) or element in odd
+        if is_suspect and depth < _MAX_DEPTH:
+            yield element
+        depths[element] = depth + is_suspect
+
+
 def _is_gutter(element: _Element, roles: int) -> bool:
     """Return True if an element beside code holds numbers of lines, or is a button or a header."""
     if roles & _IS_CONTROL or element.tag in _LEFT_OUT:
@@ -213,7 +225,9 @@ def _numbered_spans(elements: Iterable[_Element], whole: str) -> set[_Element]:
 
 
 def _number_in(element: _Element) -> int | None:
-    """Return the number that is all that an element holds; None if it holds anything else."""
+    """Return the number that is all that an element holds; None if it holds anything else, or many elements."""
+    if next(islice(element.iter(), _MOST_IN_NUMBER, None), None) is not None:
+        return None
     text = _whole_text(element).strip(" .:|\n\t")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
 

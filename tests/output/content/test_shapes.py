@@ -143,6 +143,15 @@ def test_a_long_run_of_figures_is_read_once() -> None:
     assert block == Code(f"a{figures}x")
 
 
+@pytest.mark.parametrize("attribute", ['style="color:red"', 'aria-hidden="true"', 'class="lineno"'])
+def test_the_text_of_a_block_is_not_read_once_for_each_element_around_it(attribute: str) -> None:
+    depth = 3_000  # the square of which took half a minute
+    [code] = blocks_of("<pre>a\n" + f"<span {attribute}>b<br>" * depth + "</span>" * depth + "z</pre>")
+    assert isinstance(code, Code)
+    assert code.text.startswith("a\n")
+    assert code.text.endswith("z")
+
+
 @pytest.mark.parametrize("text", ["<img src=x onerror=alert(1)>", "</p>", "<!-- x -->", "<?php"])
 def test_what_reads_as_a_tag_is_written_as_an_entity_but_in_code(text: str) -> None:
     assert written(f"<p>{escape(text)}") == text.replace("<", "&lt;")
