@@ -12,7 +12,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.reference_text import joint, kind_of
 from denoise_crawler.output.content.blocks import Formula
-from denoise_crawler.output.content.code import PREFORMATTED, code_text, is_code, kept_share
+from denoise_crawler.output.content.code import PREFORMATTED, code_text, is_code
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.output.content.links import is_permalink
 from denoise_crawler.output.content.pictures import Belonging
@@ -139,7 +139,7 @@ def _shown(page: Page, noise: list[bool] | None) -> Shown:
         for index in nodes.tagged(PREFORMATTED)
         if not nodes.holds(index, nodes.end_of(index), _NEVER_CLOSED)
         and is_code(nodes, index)
-        and kept_share(nodes, index, noise) == 1
+        and nodes.kept_share(index, noise) == 1
     }
     before: dict[int, list[tuple[int, str]]] = {}
     if not on_page.elements and not on_page.places:

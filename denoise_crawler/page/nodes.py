@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -151,6 +151,15 @@ class Nodes:
             found: bool = self.compiled.holds(start, stop, tags, other)
             return found
         return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
+
+    def kept_share(self, index: int, noise: Sequence[bool] | None) -> float:
+        """Return the share of the characters below a node that is kept; 1 without any."""
+        end = self.end_of(index)
+        if noise is None or not any(noise[index:end]):
+            return 1.0
+        texts = self.texts[index:end]
+        size, dropped = sum(map(len, texts)), sum(map(len, compress(texts, noise[index:end])))
+        return (size - dropped) / size if size else 1.0
 
     def tags_between(self, start: int, stop: int) -> frozenset[str]:
         """Return the distinct tags of the nodes from ``start`` up to ``stop``."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import compress, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any, cast
 
 from lxml import etree
 from lxml.etree import _Element
 
-from denoise_crawler.output.content.blocks import Code
 from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
@@ -179,13 +178,11 @@ def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
 
 def _suspects(elements: dict[_Element, int], odd: set[_Element]) -> Iterator[_Element]:
     """Yield what may be a gutter; none inside several others, so that no text is read at each level."""
-    depths = dict[_Element, int]()
+    depths = dict[_Element | None, int]()
     for element, roles in elements.items():
-        depth = depths.get(cast("_Element", element.getparent()), 0)
-        is_suspect = bool(roles & ~_IS_LINE) or element in odd
-        if is_suspect and depth < _MAX_DEPTH:
+        depths[element] = depth = depths.get(element.getparent(), 0) + bool(roles & ~_IS_LINE or element in odd)
+        if depths.get(element.getparent(), 0) < depth <= _MAX_DEPTH:
             yield element
-        depths[element] = depth + is_suspect
 
 
 def _is_gutter(element: _Element, roles: int) -> bool:
@@ -299,7 +296,6 @@ def _checked(name: str) -> str:
 
 
 PREFORMATTED = frozenset({"pre", "xmp", "listing"})
-MIN_KEPT_SHARE = 0.5  # of the characters of a block; with less kept it goes
 _IN_CODE = INLINE | frozenset(
     {"br", "div", "ol", "ul", "li", "table", "tbody", "thead", "tr", "td", "th", "button", "svg", "p", "pre"}
     | {"figure", "path", "rect", "g", "use", "colgroup", "col", "figcaption"}
@@ -386,22 +382,6 @@ def _block_around(nodes: Nodes, index: int) -> int:
         if index <= 0 or nodes.tags[index] not in INLINE:
             break
     return max(index, 0)
-
-
-def kept_share(nodes: Nodes, index: int, noise: list[bool] | None) -> float:
-    """Return the share of the characters below a node that is kept; 1 without any."""
-    end = nodes.end_of(index)
-    if noise is None or not any(noise[index:end]):
-        return 1.0
-    texts = nodes.texts[index:end]
-    size, dropped = sum(map(len, texts)), sum(map(len, compress(texts, noise[index:end])))
-    return (size - dropped) / size if size else 1.0
-
-
-def code_of(element: _Element) -> Code | None:
-    """Return the code in an element; None if it is empty."""
-    text = code_text(element)
-    return Code(text, code_language(element)) if text else None
 
 
 def _is_numbered_code(nodes: Nodes, table: int) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
     Block,
+    Code,
     Footnote,
     Inline,
     LineBreak,
@@ -18,15 +19,7 @@ from denoise_crawler.output.content.blocks import (
     Rule,
     Text,
 )
-from denoise_crawler.output.content.code import (
-    MIN_KEPT_SHARE,
-    PREFORMATTED,
-    code_of,
-    code_text,
-    is_code,
-    is_verse,
-    kept_share,
-)
+from denoise_crawler.output.content.code import PREFORMATTED, code_language, code_text, is_code, is_verse
 from denoise_crawler.output.content.footnotes import footnotes_of
 from denoise_crawler.output.content.links import as_list, links_of_contents, safe_url
 from denoise_crawler.output.content.nested import (
@@ -47,6 +40,7 @@ from denoise_crawler.page.geometry import is_data_table
 from denoise_crawler.records import PageRecord
 
 Attach = Callable[[list[Block], list[Block]], None]
+_MIN_KEPT_CODE = 0.5  # of the characters of a block; with less kept it goes
 _CAPTION = re.compile(r"(?:^|[-_\s])caption(?:$|[-_\s])", re.IGNORECASE)
 
 
@@ -210,7 +204,7 @@ def _add_rule(content: Gathering, index: int) -> None:
 
 def _begin_preformatted(content: Gathering, index: int) -> None:
     nodes, element = content.nodes, content.nodes.elements[index]
-    if is_verse(element) and kept_share(nodes, index, content.noise) == 1:
+    if is_verse(element) and nodes.kept_share(index, content.noise) == 1:
         lines = code_text(element).split("\n")
         pieces: list[Inline] = [piece for line in lines for piece in (LineBreak(), Text(line))]
         content.add_line(pieces[1:])
@@ -221,9 +215,10 @@ def _begin_preformatted(content: Gathering, index: int) -> None:
 
 def _add_code(content: Gathering, index: int) -> None:
     """Add a block of code as a whole, or nothing of it if most of it is noise."""
-    if kept_share(content.nodes, index, content.noise) >= MIN_KEPT_SHARE and content.belongs.stays(index):
-        code = code_of(content.nodes.elements[index])
-        content.blocks.extend([] if code is None else [code])
+    nodes, element = content.nodes, content.nodes.elements[index]
+    if nodes.kept_share(index, content.noise) >= _MIN_KEPT_CODE and content.belongs.stays(index):
+        text = code_text(element)
+        content.blocks.extend([Code(text, code_language(element))] if text else [])
     content.skip(index)
 
 
