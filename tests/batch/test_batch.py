@@ -1,4 +1,3 @@
-import multiprocessing
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
 from examples.demo_site.replies import Article, article_path, articles, respond
+from tests.batch import no_process_is_left
 from tests.odd_method import OddWriting
 from tests.strategies import html_pages
 
@@ -30,7 +30,7 @@ def temporary_folders_and_processes_go(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(tempfile, "tempdir", str(own))
     yield
     assert list(own.iterdir()) == []
-    assert multiprocessing.active_children() == []
+    assert no_process_is_left()
 
 
 @cache

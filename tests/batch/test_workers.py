@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import signal
 import time
@@ -13,6 +12,7 @@ import pytest
 
 from denoise_crawler.batch.workers import Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
+from tests.batch import no_process_is_left
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="ends processes by signals")
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="ends processes by si
 @pytest.fixture(autouse=True)
 def processes_go() -> Iterator[None]:
     yield
-    assert multiprocessing.active_children() == []
+    assert no_process_is_left()
 
 
 def pid(_: object) -> int:
