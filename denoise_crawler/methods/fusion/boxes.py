@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -100,14 +99,16 @@ def _labels_of_comments(blocks: Blocks) -> Iterator[int]:
     return (
         block
         for block in np.flatnonzero(blocks.linked == 0.0).tolist()
-        if len(texts[block]) <= _LONGEST_LABEL and _is_label_of_comments(texts[block])
+        if len(texts[block]) <= _LONGEST_LABEL and _LABELS_OF_COMMENTS[texts[block]]
     )
 
 
-@lru_cache(maxsize=16_384)
 def _is_label_of_comments(text: str) -> bool:
     text = text.lower()
     return len(text) <= _LONGEST_LABEL and _COMMENTS.fullmatch(text) is not None
+
+
+_LABELS_OF_COMMENTS = Remembered(_is_label_of_comments)
 
 
 def _around(blocks: Blocks, calls: NDArray[np.float32]) -> NDArray[np.float64]:

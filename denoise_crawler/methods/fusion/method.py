@@ -193,13 +193,13 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
         element = int(around.parents[element])
     asks = (look.declared[-len(BOXES) :] > 0.0).any(axis=0)
     ends = (blocks.linked > 0.0) | asks | (look.standing is not None and look.standing.texts > 0.0)
-    found = []
+    box = []
     for block in range(last + 1, min(int(around.last[element]), last + 1 + _MOST_OF_BOX)):
         if ends[block] or "©" in blocks.texts[block]:
             break
         if scores[block] > _DOUBTED and blocks.tokens[block] >= _LEAST_BOX:
-            found.append(block)
-    return found
+            box.append(block)
+    return box
 
 
 def decide(
