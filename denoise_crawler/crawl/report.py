@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from pydispatch.dispatcher import getAllReceivers
+from pydispatch.dispatcher import getAllReceivers  # type: ignore[import-untyped]
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
