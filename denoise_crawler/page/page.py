@@ -93,7 +93,7 @@ class Page:
     ) -> Page:
         """Make a page of ``source`` with a tree that the caller owns; ``tree`` is called when it is needed.
 
-        The caller calls :meth:`hold` before anybody may change the tree.
+        When others may have changed the tree, the page is read on only if it :attr:`is_intact`.
         """
         page = cls(url, None, site=site, source=source)
         page._markup = Markup(source, tree)
@@ -121,6 +121,12 @@ class Page:
             self._is_shared = True
             if "_nodes_if_readable" in self.__dict__:
                 self.nodes.hold()
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the page can be read: not if the owner of its tree took out elements that are known, not held."""
+        may_change = self._has_owner and not self._is_shared and "_nodes_if_readable" in self.__dict__
+        return not may_change or self.nodes.are_in_tree()
 
     @property
     def tree(self) -> Element | None:
