@@ -139,6 +139,7 @@ class CrawlDenoiser:
             self.report.count("untouched", int(source is None or not source.has_page))
             return self.writer.as_it_came(item)
         if not self.writer.can_fill(item):
+            source.page.hold()  # the spider goes on, and the next item may need the page
             return self.writer.complete(item)
         self.sites.clean(source)
         if source.cleaned is None:

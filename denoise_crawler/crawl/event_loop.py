@@ -20,15 +20,16 @@ class Gate:
 
     Attributes:
         is_open: Whether it was opened.
+        is_free: Whether all who waited have gone on.
     """
 
     def __init__(self) -> None:
         self._waiting: list[Deferred[None]] = []
-        self.is_open = self._is_free = False
+        self.is_open = self.is_free = False
 
     async def wait(self) -> None:
         """Wait until the gate is opened, and until those who came before have gone on."""
-        if not self._is_free:
+        if not self.is_free:
             turn: Deferred[None] = Deferred()
             self._waiting.append(turn)
             await maybe_deferred_to_future(turn)
@@ -42,7 +43,7 @@ class Gate:
         if waiting:  # with asyncio they go on a moment later
             call_later(0, self.open)
         else:
-            self._is_free = True
+            self.is_free = True
 
 
 async def sleep(seconds: float) -> None:

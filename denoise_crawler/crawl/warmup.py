@@ -74,6 +74,7 @@ class WarmupQueue:
             site = self._sites.of(source.page.site)
             await self._wait_for_release(site, source)
             if self._must_wait(item, source, site):
+                source.page.hold()
                 parked = self._waiting.park(item, source)
                 if not parked:
                     await self._release(site, source.origin.key)
@@ -92,6 +93,8 @@ class WarmupQueue:
         passed = source.origin.passed
         for gate in (self._gates.get(None), self._gates.get(site.name)):
             if gate is not None and gate not in passed:
+                if not gate.is_free:
+                    source.page.hold()
                 await gate.wait()
                 if self.denoiser.by_addon:
                     # A callback yields one item at a time. If each waited for its turn anew, the callback would
