@@ -153,7 +153,6 @@ class SourcePage:
         """
         return self.origin.response or _synthetic_response(self.page)
 
-
     def reread_if_changed(self) -> None:
         """Parse the page anew if the spider took elements out of its tree that were read since it came."""
         if not self.page.is_intact:

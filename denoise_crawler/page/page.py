@@ -124,7 +124,7 @@ class Page:
 
     @property
     def is_intact(self) -> bool:
-        """Whether the page can be read: not if the owner of its tree took out elements that are known, not held."""
+        """Whether the page can be read: the owner of its tree took out no element that is known and not held."""
         may_change = self._has_owner and not self._is_shared and "_nodes_if_readable" in self.__dict__
         return not may_change or self.nodes.are_in_tree()
 
