@@ -201,6 +201,8 @@ class Page:
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
         if found is not None:
+            if self._is_shared:
+                found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else sum(map(len, found.texts))
@@ -213,14 +215,14 @@ class Page:
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
-        nodes, depth = nodes_of(root, is_shared=self._is_shared)
+        nodes, depth = nodes_of(root)
         flat = parse_flattened(self._source) if depth >= MAX_DEPTH and self._source is not None else None
         if flat is not None:
             self._root = root = flat
-            nodes, depth = nodes_of(root, is_shared=self._is_shared)
+            nodes, depth = nodes_of(root)
         if nodes.has_text:
             return nodes
-        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)), is_shared=self._is_shared)
+        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)))
 
     @cached_property
     def characters(self) -> list[int]:
