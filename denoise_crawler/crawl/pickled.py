@@ -66,10 +66,21 @@ class _Unpickler(pickle.Unpickler):
         return self._html if name == "str" else self._html.encode()
 
 
-def response_as_bytes(response: Response) -> bytes:
-    """Pickle a response and its request, without callbacks."""
+def is_body(html: str, response: Response) -> bool:
+    """Return True if the body of a response is ``html``, which the store keeps as UTF-8, in its encoding."""
+    if not isinstance(response, http.TextResponse):
+        return False
+    try:
+        stored = html.encode()
+        return (stored if response.encoding == "utf-8" else html.encode(response.encoding)) == response.body
+    except (LookupError, UnicodeError):  # its encoding has no such character, or is none of text
+        return False
+
+
+def response_as_bytes(response: Response, *, with_body: bool = True) -> bytes:
+    """Pickle a response and its request, without callbacks; its body is left out if it is the HTML of its page."""
     known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
-    known |= {"headers": dict(response.headers), "body": response.body}
+    known |= {"headers": dict(response.headers), "body": response.body if with_body else None}
     if isinstance(response, http.TextResponse):
         known["encoding"] = response.encoding
     if (request := response.request) is not None:
@@ -79,10 +90,12 @@ def response_as_bytes(response: Response) -> bytes:
     return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
 
 
-def response_from_bytes(data: bytes) -> Response:
-    """Return the response; raise DamagedRowError."""
+def response_from_bytes(data: bytes, html: str) -> Response:
+    """Return the response of a page with this HTML; raise DamagedRowError."""
     try:
         kind, known = pickle.loads(data)  # noqa: S301 - as above
+        if known["body"] is None:
+            known["body"] = html.encode(known["encoding"])
         if request := known.get("request"):
             known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
         response: Response = kind(**known)

@@ -197,6 +197,7 @@ class Sites:
         try:
             if source.page.skipped:
                 return
+            source.reread_if_changed()
             site = self.of(source.page.site)
             method = self._redesigns.method_for(site.name) if source.is_strange else None
             with self._report.timed("judge"):

@@ -107,7 +107,7 @@ class Origin:
     Attributes:
         key: Identifies its request, also in later runs.
         response: The response, None where only the page is known.
-        parked: The response as the store keeps it, None before an item waits.
+        parked: The response as the store keeps it, None before an item of a page waits that is not its body.
         passed: The gates of released sites behind which its callback goes on.
     """
 
@@ -152,6 +152,11 @@ class SourcePage:
         The item pipelines do not know it. For their items this is a response made of the page's URL and HTML.
         """
         return self.origin.response or _synthetic_response(self.page)
+
+    def reread_if_changed(self) -> None:
+        """Parse the page anew if the spider took elements out of its tree that were read since it came."""
+        if not self.page.is_intact:
+            self.page = Page.parse(self.page.url, self.page.source, site=self.page.site)
 
 
 def source_cache(pages: int, characters: int) -> LRUCache[Any, SourcePage]:

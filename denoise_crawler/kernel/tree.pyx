@@ -106,6 +106,31 @@ cdef class Columns:
         if self.held is None:
             self.held = [elementFactory(self.document, self.nodes[index].place) for index in range(self.count)]
 
+    def are_in_tree(self):
+        """Return True if all elements stand in their document, in their order.
+
+        It reads none of them, only what the document holds now: elements that were taken out may be freed.
+        """
+        cdef tree.xmlNode* document = <tree.xmlNode*>self.document._c_doc
+        cdef tree.xmlNode* node = document.children
+        cdef Py_ssize_t index = 1
+        cdef bint has_body = False
+        while node != NULL and not (has_body and index == self.count):
+            while index < self.count and self.nodes[index].tag == TEXT:
+                index += 1
+            has_body = has_body or node == self.nodes[0].place
+            if index < self.count and node == self.nodes[index].place:
+                index += 1
+            if node.type == tree.XML_ELEMENT_NODE and node.children != NULL:
+                node = node.children
+                continue
+            while node.next == NULL and node.parent != NULL and node.parent != document:
+                node = node.parent
+            node = node.next
+        while index < self.count and self.nodes[index].tag == TEXT:
+            index += 1
+        return has_body and index == self.count
+
     def __len__(self):
         return self.count
 

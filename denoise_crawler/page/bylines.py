@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from denoise_crawler.page.dates import MAX_DATE_CHARACTERS, first_date, month_of
+from denoise_crawler.page.date_parsing import MAX_DATE_CHARACTERS, first_date, month_of
 from denoise_crawler.page.nodes import Nodes
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.text import HAN, collapse_spaces, letters

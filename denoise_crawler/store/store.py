@@ -51,10 +51,9 @@ class ParkedPage:
 
     def is_storable(self) -> bool:
         """Return True if the HTML and the response are small enough to be read back, as those in a store are."""
-        if self.row:
-            return True
         response = self.response.data if self.response is not None else b""
-        return max(len(response), len(self.html.encode("utf-8", "replace"))) <= MAX_BYTES
+        is_small = 4 * len(self.html) <= MAX_BYTES or len(self.html.encode("utf-8", "replace")) <= MAX_BYTES
+        return bool(self.row) or (is_small and len(response) <= MAX_BYTES)
 
 
 class Parked(NamedTuple):
