@@ -308,6 +308,25 @@ cdef class Columns:
                 found.add(self.names[last])
         return frozenset(found)
 
+    def lines(self, Py_ssize_t start, Py_ssize_t stop, frozenset inline):
+        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break."""
+        cdef Py_ssize_t index, block, last = -1  # the block of the last text
+        cdef list lines = [], line = []
+        cdef const unsigned char[::1] is_inline = self.wanted(inline)
+        for index in range(max(start, 0), min(stop, self.count)):
+            if not is_inline[self.nodes[index].tag]:
+                last = -1
+            elif self.nodes[index].tag == TEXT:
+                block = self.nodes[index].parent
+                while block > 0 and is_inline[self.nodes[block].tag]:
+                    block = self.nodes[block].parent
+                if block != last:
+                    line = []
+                    lines.append(line)
+                line.append(index)
+                last = block
+        return lines
+
     def cells(self, Py_ssize_t table, frozenset cells, frozenset paragraphs, frozenset pictures):
         """Return of each cell of a table its row, the characters of its text, its paragraphs and its pictures."""
         cdef Py_ssize_t index, end = 0, row = -1

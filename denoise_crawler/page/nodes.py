@@ -172,6 +172,25 @@ class Nodes:
             return found
         return frozenset(self.tags[start:stop])
 
+    def lines(self, start: int, stop: int) -> list[list[int]]:
+        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break."""
+        if self.compiled is not None:
+            found: list[list[int]] = self.compiled.lines(start, stop, INLINE)
+            return found
+        lines, last = list[list[int]](), -1  # the block of the last text
+        for index in range(start, stop):
+            if (tag := self.tags[index]) not in INLINE:
+                last = -1
+            elif tag == TEXT:
+                block = self.parents[index]
+                while block > 0 and self.tags[block] in INLINE:
+                    block = self.parents[block]
+                if block != last:
+                    lines.append([])
+                lines[-1].append(index)
+                last = block
+        return lines
+
     def tag_of(self, index: int) -> str:
         """Return ``tags[index]``, without a list of all."""
         tag: str = self.tags[index] if self.compiled is None else self.compiled.tag_of(index)

@@ -72,6 +72,7 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
         for other in (False, True):
             assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
         assert found.tags_between(*below) == expected.tags_between(*below)
+        assert found.lines(*below) == expected.lines(*below)
         assert list(geometry._cells(found, index)) == list(geometry._cells(expected, index))
 
 
