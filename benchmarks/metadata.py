@@ -20,7 +20,7 @@ import msgspec
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from denoise_crawler.evaluation import HALVES, half
 from denoise_crawler.page import Page
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.date_parsing import iso_date
 from denoise_crawler.page.metadata import metadata_of
 from denoise_crawler.page.text import letters
 

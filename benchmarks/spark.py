@@ -32,8 +32,8 @@ from warcio.warcwriter import WARCWriter
 from benchmarks.bench import folder_with, options, say, table, write_figures
 from benchmarks.processes import cpu_seconds, processes_below
 from benchmarks.scale import alone
+from denoise_crawler.batch.process_pool import Limits, Worker
 from denoise_crawler.batch.worker import BatchWorker
-from denoise_crawler.batch.workers import Limits, Worker
 from denoise_crawler.denoiser import Cleaning, denoise_pages
 from denoise_crawler.evaluation import read_gold
 from denoise_crawler.methods import MethodChoice

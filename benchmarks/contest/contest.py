@@ -27,7 +27,7 @@ from benchmarks.contest.contenders import (
     to_utf8,
     write_page,
 )
-from denoise_crawler.batch.workers import Worker
+from denoise_crawler.batch.process_pool import Worker
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.evaluation import (
     REPORTING,

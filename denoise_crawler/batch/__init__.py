@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from denoise_crawler.batch.process_pool import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.batch.worker import (
     BatchResult,
     BatchWorker,
@@ -20,7 +21,6 @@ from denoise_crawler.batch.worker import (
     site_by,
     temporary_folder,
 )
-from denoise_crawler.batch.workers import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
 from denoise_crawler.errors import BatchError, WorkerDiedError, WorkerError
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice

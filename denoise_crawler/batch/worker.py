@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
-from denoise_crawler.batch.workers import Limits
+from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.denoiser import MAX_PARSED_CHARACTERS, Cleaned, Cleaning
 from denoise_crawler.output.clean_page import CLEANED, LEARNED, RENDERED, CleanPage, PageFailure, failed_page
 from denoise_crawler.output.writing import RENDERINGS

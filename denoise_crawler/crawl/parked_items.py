@@ -14,7 +14,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 
-from denoise_crawler.crawl.pickled import pack, response_as_bytes, response_from_bytes, unpack
+from denoise_crawler.crawl.pickled import is_body, pack, response_as_bytes, response_from_bytes, unpack
 from denoise_crawler.crawl.report import CrawlReport, class_path
 from denoise_crawler.crawl.source_page import Origin, SourcePage, source_cache
 from denoise_crawler.errors import DamagedRowError, UnparkableError
@@ -272,15 +272,20 @@ def _parked_page(source: SourcePage) -> ParkedPage:
     """Return a page as the store keeps it."""
     if source.parked is None:
         page, origin = source.page, source.origin
-        if origin.parked is None and origin.response is not None:
-            origin.parked = ParkedResponse(response_as_bytes(origin.response))
-        source.parked = ParkedPage(page.site, page.url, page.markup, origin.key, origin.parked)
+        response, html = origin.response, page.markup
+        if response is None:
+            parked = None
+        elif is_body(html, response):
+            parked = ParkedResponse(response_as_bytes(response, with_body=False))
+        else:  # all such pages share the response
+            parked = origin.parked = origin.parked or ParkedResponse(response_as_bytes(response))
+        source.parked = ParkedPage(page.site, page.url, html, origin.key, parked)
     return source.parked
 
 
 def _source_of(parked: ParkedPage) -> SourcePage:
     """Return the page of items that waited, learned, with its response rebuilt from the store."""
-    response = None if parked.response is None else response_from_bytes(parked.response.data)
+    response = None if parked.response is None else response_from_bytes(parked.response.data, parked.html)
     page = Page.parse(parked.url, parked.html, site=parked.site)
     origin = Origin(parked.origin, response)
     return SourcePage(page, origin, has_page=bool(parked.html), learned=True, parked=parked)

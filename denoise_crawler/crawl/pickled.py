@@ -24,11 +24,14 @@ def pack(item: Any, html: str = "") -> bytes:
     if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
         raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
     try:
-        _Pickler(file := BytesIO(), html).dump(item)
-        _Unpickler(BytesIO(file.getvalue()), html).load()  # some objects are pickled and cannot be read back
+        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        if _SHORT_HTML < len(html) < len(data):  # the HTML may be in it
+            _Pickler(file := BytesIO(), html).dump(item)
+            data = file.getvalue()
+        _Unpickler(BytesIO(data), html).load()  # some objects are pickled and cannot be read back
     except Exception as error:
         raise UnparkableError(f"{class_path(type(item))}: {error}") from error
-    return file.getvalue()
+    return data
 
 
 def unpack(data: bytes, html: str = "") -> Any:
@@ -45,9 +48,8 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: BytesIO, html: str) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._html: dict[type, str | bytes] = {}
-        if len(html) > _SHORT_HTML:
-            with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
-                self._html = {str: html, bytes: html.encode()}
+        with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
+            self._html = {str: html, bytes: html.encode()}
 
     def persistent_id(self, value: Any) -> str | None:
         """Return the name of the type of a value that is the HTML; None for all others."""
@@ -66,10 +68,21 @@ class _Unpickler(pickle.Unpickler):
         return self._html if name == "str" else self._html.encode()
 
 
-def response_as_bytes(response: Response) -> bytes:
-    """Pickle a response and its request, without callbacks."""
+def is_body(html: str, response: Response) -> bool:
+    """Return True if the body of a response is ``html``, which the store keeps as UTF-8, in its encoding."""
+    if not isinstance(response, http.TextResponse):
+        return False
+    try:
+        stored = html.encode()
+        return (stored if response.encoding == "utf-8" else html.encode(response.encoding)) == response.body
+    except (LookupError, UnicodeError):  # its encoding has no such character, or is none of text
+        return False
+
+
+def response_as_bytes(response: Response, *, with_body: bool = True) -> bytes:
+    """Pickle a response and its request, without callbacks; its body is left out if it is the HTML of its page."""
     known: dict[str, Any] = {name: getattr(response, name) for name in ("url", "status", "flags", "protocol")}
-    known |= {"headers": dict(response.headers), "body": response.body}
+    known |= {"headers": dict(response.headers), "body": response.body if with_body else None}
     if isinstance(response, http.TextResponse):
         known["encoding"] = response.encoding
     if (request := response.request) is not None:
@@ -79,10 +92,12 @@ def response_as_bytes(response: Response) -> bytes:
     return pickle.dumps((next(kind for kind in _KINDS if isinstance(response, kind)), known))
 
 
-def response_from_bytes(data: bytes) -> Response:
-    """Return the response; raise DamagedRowError."""
+def response_from_bytes(data: bytes, html: str) -> Response:
+    """Return the response of a page with this HTML; raise DamagedRowError."""
     try:
         kind, known = pickle.loads(data)  # noqa: S301 - as above
+        if known["body"] is None:
+            known["body"] = html.encode(known["encoding"])
         if request := known.get("request"):
             known["request"] = Request(**{name: value for name, value in request.items() if name != "_class"})
         response: Response = kind(**known)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
+from pydispatch.dispatcher import getAllReceivers  # type: ignore[import-untyped]
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
@@ -121,7 +122,9 @@ class CrawlReport:
         if writing.extractor and clean_page.text and clean_page.method == method:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)
-        self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
+        if next(getAllReceivers(self._crawler, page_cleaned), None):
+            cleaned.page.hold()  # they may keep it
+            self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
     def pace(self, shortest: float, longest: float, quota: int) -> None:
         """Log how long a polite crawl takes to know a site, or a silent crawl looks as if it hung.

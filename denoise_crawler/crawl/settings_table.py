@@ -25,8 +25,8 @@ from denoise_crawler.output.options import (
     SECONDS,
     SECONDS_OR_NO_LIMIT,
     TEXT,
-    Kind,
     OptionTable,
+    OptionType,
     UnusableError,
     one_of,
     option,
@@ -74,16 +74,18 @@ def _parse_local_folder(value: Any) -> str:
 
 
 _PAGE_FIELDS = CleanPage.__dataclass_fields__
-FIELD_NAME = Kind("the name of an item field", TEXT.parse)
-PAGE_FIELDS = Kind(f"a dict from any of {', '.join(_PAGE_FIELDS)} to the name of an item field", _parse_fields)
-ITEM_CLASSES = Kind("a list of item classes or their import paths", _parse_classes)
-SITE_FUNCTION = Kind(
+FIELD_NAME = OptionType("the name of an item field", TEXT.parse)
+PAGE_FIELDS = OptionType(f"a dict from any of {', '.join(_PAGE_FIELDS)} to names of item fields", _parse_fields)
+ITEM_CLASSES = OptionType("a list of item classes or their import paths", _parse_classes)
+SITE_FUNCTION = OptionType(
     "a function from a URL to a site's name, or its import path",
     lambda value: cast("Callable[[str], str]", _load(value, "function", callable)),
 )
-FILE = Kind("the path of a file", Path)
-LOCAL_FOLDER = Kind("a folder that is there", _parse_local_folder)
-FOLDER = Kind("a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path)))
+FILE = OptionType("the path of a file", Path)
+LOCAL_FOLDER = OptionType("a folder that is there", _parse_local_folder)
+FOLDER = OptionType(
+    "a folder or an address (s3://…)", lambda value: require(str(value), isinstance(value, str | Path))
+)
 
 
 _WISHES = Wishes()

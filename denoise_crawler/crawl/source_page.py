@@ -107,7 +107,7 @@ class Origin:
     Attributes:
         key: Identifies its request, also in later runs.
         response: The response, None where only the page is known.
-        parked: The response as the store keeps it, None before an item waits.
+        parked: The response as the store keeps it, None before an item of a page waits that is not its body.
         passed: The gates of released sites behind which its callback goes on.
     """
 

@@ -54,10 +54,9 @@ cdef class Columns:
     cdef dict known  # by set of tags, which of the names are in it
     cdef bint counted
 
-    def __cinit__(self, _Element root not None, str text_tag not None, bint is_shared):
+    def __cinit__(self, _Element root not None, str text_tag not None):
         self.names, self.texts, self.known = [text_tag, "body"], [], {}
         self.document = root._doc
-        self.held = [] if is_shared else None
         self.add_node(1, -1, -1, root._c_node)
         self.texts.append("")
 
@@ -77,8 +76,6 @@ cdef class Columns:
         node.tag, node.parent, node.end = tag, <int32_t>parent, <int32_t>self.count + 1
         node.link, node.characters, node.place = link, 0, place
         self.count += 1
-        if self.held is not None:
-            self.held.append(elementFactory(self.document, place))
         return self.count - 1
 
     cdef int count_characters(self) except -1:
@@ -105,6 +102,31 @@ cdef class Columns:
         """Hold all elements from now on, so that none is freed."""
         if self.held is None:
             self.held = [elementFactory(self.document, self.nodes[index].place) for index in range(self.count)]
+
+    def are_in_tree(self):
+        """Return True if all elements stand in their document, in their order.
+
+        It reads none of them, only what the document holds now: elements that were taken out may be freed.
+        """
+        cdef tree.xmlNode* document = <tree.xmlNode*>self.document._c_doc
+        cdef tree.xmlNode* node = document.children
+        cdef Py_ssize_t index = 1
+        cdef bint has_body = False
+        while node != NULL and not (has_body and index == self.count):
+            while index < self.count and self.nodes[index].tag == TEXT:
+                index += 1
+            has_body = has_body or node == self.nodes[0].place
+            if index < self.count and node == self.nodes[index].place:
+                index += 1
+            if node.type == tree.XML_ELEMENT_NODE and node.children != NULL:
+                node = node.children
+                continue
+            while node.next == NULL and node.parent != NULL and node.parent != document:
+                node = node.parent
+            node = node.next
+        while index < self.count and self.nodes[index].tag == TEXT:
+            index += 1
+        return has_body and index == self.count
 
     def __len__(self):
         return self.count
@@ -285,6 +307,25 @@ cdef class Columns:
                 last = self.nodes[index].tag
                 found.add(self.names[last])
         return frozenset(found)
+
+    def lines(self, Py_ssize_t start, Py_ssize_t stop, frozenset inline):
+        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break."""
+        cdef Py_ssize_t index, block, last = -1  # the block of the last text
+        cdef list lines = [], line = []
+        cdef const unsigned char[::1] is_inline = self.wanted(inline)
+        for index in range(max(start, 0), min(stop, self.count)):
+            if not is_inline[self.nodes[index].tag]:
+                last = -1
+            elif self.nodes[index].tag == TEXT:
+                block = self.nodes[index].parent
+                while block > 0 and is_inline[self.nodes[block].tag]:
+                    block = self.nodes[block].parent
+                if block != last:
+                    line = []
+                    lines.append(line)
+                line.append(index)
+                last = block
+        return lines
 
     def cells(self, Py_ssize_t table, frozenset cells, frozenset paragraphs, frozenset pictures):
         """Return of each cell of a table its row, the characters of its text, its paragraphs and its pictures."""
@@ -775,7 +816,6 @@ def walk_tree(
     is_no_notice,
     is_read,
     are_line_numbers,
-    bint is_shared,
 ):
     """Return the columns of the nodes of a tree, and its depth.
 
@@ -790,9 +830,8 @@ def walk_tree(
         is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
-        is_shared: Whether somebody else may change the tree.
     """
-    cdef Columns columns = Columns(root, text_tag, is_shared)
+    cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
@@ -831,8 +870,6 @@ def walk_tree(
                     index = 0
                     if kind & BODY:
                         columns.nodes[0].place = child
-                        if is_shared:
-                            columns.held.append(elementFactory(document, child))
                 else:
                     index = columns.add_node(<int32_t>number, parent, columns.nodes[parent].link, child)
                     columns.texts.append("")

@@ -5,6 +5,6 @@ from __future__ import annotations
 from denoise_crawler.errors import MethodError
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.guard import apply_guard
-from denoise_crawler.methods.table import DEFAULT_METHOD, METHODS, MethodChoice
+from denoise_crawler.methods.registry import DEFAULT_METHOD, METHODS, MethodChoice
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "Judgement", "Method", "MethodChoice", "MethodError", "apply_guard"]

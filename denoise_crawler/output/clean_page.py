@@ -16,7 +16,7 @@ from denoise_crawler.output.content.blocks import BlockList
 from denoise_crawler.output.explanation import BlockVerdict
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.date_parsing import iso_date
 from denoise_crawler.page.declarations import declarations_of
 from denoise_crawler.page.text import printable
 

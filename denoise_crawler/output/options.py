@@ -21,7 +21,7 @@ _ROW_KEY = "option"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
+class OptionType(Generic[T]):
     """What an option can be set to.
 
     Attributes:
@@ -74,7 +74,7 @@ class Option(Generic[T]):
 
     name: str
     default: object
-    kind: Kind[T]
+    kind: OptionType[T]
     help: str = ""
     empty_is_default: bool = False
 
@@ -90,7 +90,14 @@ class Option(Generic[T]):
         return self.kind.check(self.name, value)
 
 
-def option(name: str, default: object, kind: Kind[T], help: str = "", *, empty_is_default: bool = False) -> T:  # noqa: A002
+def option(
+    name: str,
+    default: object,
+    kind: OptionType[T],
+    help: str = "",  # noqa: A002
+    *,
+    empty_is_default: bool = False,
+) -> T:
     """Return a dataclass field that is an :class:`Option` with these arguments."""
     row = Option(name, default, kind, help, empty_is_default)
     return field(default_factory=lambda: row.read({}), hash=kind is not DICT, metadata={_ROW_KEY: row})
@@ -157,36 +164,36 @@ class OptionTable:
         return {name: value for name, value in chosen.items() if value is not None}
 
 
-def one_of(names: Iterable[str]) -> Kind[str]:
+def one_of(names: Iterable[str]) -> OptionType[str]:
     """Return the kind of a choice."""
     known = tuple(names)
-    return Kind(f"one of {', '.join(known)}", lambda value: known[known.index(value)], known)
+    return OptionType(f"one of {', '.join(known)}", lambda value: known[known.index(value)], known)
 
 
-def optional(kind: Kind[T], otherwise: str) -> Kind[T | None]:
+def optional(kind: OptionType[T], otherwise: str) -> OptionType[T | None]:
     """Return a kind that allows None as well; ``otherwise`` says what None stands for."""
     words = f"{kind.values}, or to None for {otherwise}"
-    return Kind(words, lambda value: None if value is None else kind.parse(value), kind.choices)
+    return OptionType(words, lambda value: None if value is None else kind.parse(value), kind.choices)
 
 
-def whole_number(least: float = -math.inf) -> Kind[int]:
+def whole_number(least: float = -math.inf) -> OptionType[int]:
     """Return the kind of whole numbers from ``least`` up."""
 
     def parse(value: Any) -> int:
         number = int(value)
         return require(number, number >= least and (not isinstance(value, float) or value == number))
 
-    return Kind("a whole number" + (f", {least} or more" if least > -math.inf else ""), parse)
+    return OptionType("a whole number" + (f", {least} or more" if least > -math.inf else ""), parse)
 
 
-def number(words: str, most: float = math.inf) -> Kind[float]:
+def number(words: str, most: float = math.inf) -> OptionType[float]:
     """Return the kind of finite numbers from 0 to ``most``, which ``words`` describe."""
 
     def parse(value: Any) -> float:
         number = float(value)
         return require(number, 0 <= number <= most and number < math.inf)
 
-    return Kind(words, parse)
+    return OptionType(words, parse)
 
 
 def require(value: T, is_right: bool) -> T:
@@ -202,12 +209,12 @@ def parse_dict(value: Any) -> dict[str, object]:
 
 
 _SWITCH = {"True": True, "true": True, "False": False, "false": False}
-FLAG = Kind("True or False", lambda value: _SWITCH[value] if value in _SWITCH else bool(int(value)))
+FLAG = OptionType("True or False", lambda value: _SWITCH[value] if value in _SWITCH else bool(int(value)))
 SECONDS = number("a number of seconds, 0 or more")
 SECONDS_OR_NO_LIMIT = number("a number of seconds, 0 for no limit")
 SHARE = number("a number from 0 to 1", 1.0)
-TEXT = Kind("a text", lambda value: require(str(value), isinstance(value, str) and value != ""))
-DICT = Kind("a dict (on the command line as JSON)", parse_dict)
+TEXT = OptionType("a text", lambda value: require(str(value), isinstance(value, str) and value != ""))
+DICT = OptionType("a dict (on the command line as JSON)", parse_dict)
 
 
 def add_number(parser: ArgumentParser, option: str, least: int, default: int, what: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from denoise_crawler.page.dates import MAX_DATE_CHARACTERS, first_date, month_of
-from denoise_crawler.page.nodes import INLINE, Nodes
+from denoise_crawler.page.date_parsing import MAX_DATE_CHARACTERS, first_date, month_of
+from denoise_crawler.page.nodes import Nodes
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.text import HAN, collapse_spaces, letters
 
@@ -97,7 +97,7 @@ _ENDS = re.compile(
     r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
     re.DOTALL | re.IGNORECASE,
 )
-_COLONS = ":", "：", "／"
+_COLON = re.compile("[:：／]")
 # In scripts without capital letters a label tells a name, which is short and has no other signs in it.
 _LABELLED = re.compile(
     r"(?:^|[\s|　（(【\[])(?:作者|撰文|文|记者|記者|著者|글|автор|текст)\s?[:：／]\s?"
@@ -127,26 +127,11 @@ def lines_beside_heading(page: Page) -> list[Line]:
 
 
 def _lines(nodes: Nodes, start: int, stop: int) -> list[Line]:
-    """Return the lines of text in some nodes: what stands in one block, up to a line break."""
-    columns, texts, lines = nodes.columns, nodes.texts, list[list[int]]()
-    tags, parents = (column[start:stop].tolist() for column in (columns.tags, columns.parents))
-    in_line = {tag for tag in set(tags) if columns.names[tag] in INLINE}
-    last, is_parted = -1, False  # the block of the last text, and whether a block stands behind it
-    for place, (text, tag, block) in enumerate(zip(texts[start:stop], tags, parents, strict=True), start):
-        if not text:
-            is_parted = is_parted or tag not in in_line
-            continue
-        while block >= start and tags[block - start] in in_line:  # the element around it that starts a line
-            block = parents[block - start]
-        if last == block and not is_parted:
-            lines[-1].append(place)
-        else:
-            lines.append([place])
-        last, is_parted = block, False
-    joined: list[Line] = []
-    for line in lines:
+    """Return the lines of text in some nodes."""
+    texts, joined = nodes.texts, list[Line]()
+    for line in nodes.lines(start, stop):
         text = collapse_spaces(texts[line[0]] if len(line) == 1 else _joined([texts[index] for index in line]))
-        if joined and joined[-1][1][-1:] in _COLONS[:2]:  # a label, with its value in the next block
+        if joined and joined[-1][1][-1] in ":：":  # a label, with its value in the next block
             joined[-1] = [*joined[-1][0], *line], f"{joined[-1][1]} {text}"
         else:
             joined.append((line, text))
@@ -237,7 +222,7 @@ def authors_beside(page: Page) -> list[str]:
             names = _people(text[by.end() :] or following)
         elif is_name and _is_of_authors(nodes, line[0]):
             names = _people(text)
-        if not names and any(colon in text for colon in _COLONS) and (labelled := _LABELLED.search(text)):
+        if not names and _COLON.search(text) and (labelled := _LABELLED.search(text)):
             names = names_in(labelled["names"])
         if names and not _is_of_other_page(nodes, line[0]):
             return names

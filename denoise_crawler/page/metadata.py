@@ -14,7 +14,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler.page.bylines import authors_beside, date_beside, is_own_address, names_in
-from denoise_crawler.page.dates import dates_in_address, iso_date
+from denoise_crawler.page.date_parsing import dates_in_address, iso_date
 from denoise_crawler.page.declarations import (
     MAX_VALUES,
     Declarations,

@@ -65,7 +65,7 @@ class Page:
         self._source = source
         self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
-        self._is_shared = True
+        self._has_owner = self._is_shared = True  # somebody else has the tree; and may change it now
         self._computed: dict[Callable[[Page], object], Any] = {}
 
     @classmethod
@@ -84,17 +84,20 @@ class Page:
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
         page._markup = Markup(html)
-        page._make_tree, page._is_shared = page._markup.tree, False
+        page._make_tree, page._has_owner, page._is_shared = page._markup.tree, False, False
         return page
 
     @classmethod
     def sharing(
         cls, url: str, source: str, tree: Callable[[], Element | None], *, site: str | None = None
     ) -> Page:
-        """Make a page of ``source`` with a tree that the caller owns; ``tree`` is called when it is needed."""
+        """Make a page of ``source`` with a tree that the caller owns; ``tree`` is called when it is needed.
+
+        When others may have changed the tree, the page is read on only if it :attr:`is_intact`.
+        """
         page = cls(url, None, site=site, source=source)
         page._markup = Markup(source, tree)
-        page._make_tree = page._markup.tree
+        page._make_tree, page._is_shared = page._markup.tree, False
         return page
 
     @property
@@ -108,12 +111,22 @@ class Page:
 
         Whoever reads it may change the tree: from then on the nodes that are known keep their elements.
         """
-        root = self.tree
-        if not self._is_shared:
+        root, self._has_owner = self.tree, True
+        self.hold()
+        return root
+
+    def hold(self) -> None:
+        """Keep the elements of all nodes from now on, if somebody else has the tree: it may change."""
+        if self._has_owner and not self._is_shared:
             self._is_shared = True
             if "_nodes_if_readable" in self.__dict__:
                 self.nodes.hold()
-        return root
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the page can be read: the owner of its tree took out no element that is known and not held."""
+        may_change = self._has_owner and not self._is_shared and "_nodes_if_readable" in self.__dict__
+        return not may_change or self.nodes.are_in_tree()
 
     @property
     def tree(self) -> Element | None:
@@ -122,7 +135,7 @@ class Page:
             make, self._make_tree = self._make_tree, None
             self._root = None if self._is_too_large else make()
             if self._root is not None and has_shadow_roots(self.source):
-                self._root, self._is_shared = parse_as_shown(self.source), False
+                self._root, self._has_owner, self._is_shared = parse_as_shown(self.source), False, False
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -188,6 +201,8 @@ class Page:
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
         if found is not None:
+            if self._is_shared:
+                found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else sum(map(len, found.texts))
@@ -200,14 +215,14 @@ class Page:
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
-        nodes, depth = nodes_of(root, is_shared=self._is_shared)
+        nodes, depth = nodes_of(root)
         flat = parse_flattened(self._source) if depth >= MAX_DEPTH and self._source is not None else None
         if flat is not None:
             self._root = root = flat
-            nodes, depth = nodes_of(root, is_shared=self._is_shared)
+            nodes, depth = nodes_of(root)
         if nodes.has_text:
             return nodes
-        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)), is_shared=self._is_shared)
+        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)))
 
     @cached_property
     def characters(self) -> list[int]:

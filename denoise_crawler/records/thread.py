@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.dates import AGO, CHANGED, iso_date
+from denoise_crawler.page.date_parsing import AGO, CHANGED, iso_date
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.listings import POST, PageRecord, alike_elements, names_of, outermost, texts_of_most
 

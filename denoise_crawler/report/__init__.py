@@ -11,7 +11,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.batch.workers import Caller, Task, open_workers, run_in_order
+from denoise_crawler.batch.process_pool import Caller, Task, open_workers, run_in_order
 from denoise_crawler.denoiser import Cleaned, Denoiser
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import InMemoryKnowledge

@@ -208,7 +208,7 @@ class Explorer:
             self._queue(style, level + 1, row, labels)
 
     def _queue_children(self, style: StyleNode, row: int, level: int) -> None:
-        for child in self.tree.unfold(style):
+        for child in self.tree.children_of(style):
             self._queue(child, level + 1, row)
 
     def _index_of(self, numbers: dict[str, int], names: list[str], name: str) -> int:

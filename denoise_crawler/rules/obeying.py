@@ -16,7 +16,7 @@ from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page import Element, Page
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.date_parsing import iso_date
 from denoise_crawler.page.text import collapse_spaces, printable, without_controls, without_lone_surrogates
 from denoise_crawler.rules import (
     AUTHOR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from denoise_crawler.batch.workers import Limits
+from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.errors import needs
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from denoise_crawler.batch import BatchResult, Job, Tally, clean_as
+from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.batch.worker import site_by
-from denoise_crawler.batch.workers import Limits
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
 from denoise_crawler.methods import DEFAULT_METHOD, MethodChoice
 from denoise_crawler.output.clean_page import CleanPage

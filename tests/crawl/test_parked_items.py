@@ -21,8 +21,12 @@ from lxml import html
 from pydantic import BaseModel, PrivateAttr
 
 from denoise_crawler import CleanPage
+from denoise_crawler.crawl.parked_items import _parked_page, _source_of
 from denoise_crawler.crawl.pickled import pack, unpack
+from denoise_crawler.crawl.source_page import Origin, SourcePage, page_of_response
 from denoise_crawler.errors import UnparkableError
+from denoise_crawler.page.site import site_of
+from denoise_crawler.store import Store
 
 
 class ItemWithState(scrapy.Item):
@@ -128,6 +132,34 @@ def test_the_html_of_its_page_comes_back_with_an_item_that_does_not_repeat_it(ht
 def test_the_strings_of_lxml_come_back_with_their_text() -> None:
     [text] = html.fromstring("<p>港湾</p>").xpath("//text()")
     assert back({"text": text})["text"] == "港湾"
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "most"),
+    [
+        ("<p>港湾 ".encode() * 999, "utf-8", 0.6),
+        ("<p>港湾 ".encode("gb18030") * 999, "gb18030", 0.6),
+        ("<p>Zürich ".encode("latin-1") * 999, "latin-1", 0.6),
+        (b"\xef\xbb\xbf<p>marked " * 999, "utf-8", 2),
+        (b"<p>broken \xff\xfe " * 999, "utf-8", 2),
+        (b"<p>+2AA- " * 999, "utf-7", 2),
+        (b"", "utf-8", 2),
+    ],
+)
+def test_a_response_comes_back_with_its_body_which_lies_once_in_the_store(
+    body: bytes, encoding: str, most: float, tmp_path: Path
+) -> None:
+    response = scrapy.http.HtmlResponse("https://a.example/1", body=body, encoding=encoding)
+    page = page_of_response(response, site_of)
+    assert page is not None
+    parked = _parked_page(SourcePage(page, Origin(b"1", response)))
+    assert parked.response is not None
+    assert len(parked.html.encode()) + len(parked.response.data) < 2 * most * len(page.markup.encode()) + 1_000
+    store = Store(tmp_path / "crawl.sqlite")
+    source = _source_of(store.page(store.park(parked, b"")))
+    store.close()
+    assert source.response is not None
+    assert (source.response.body, source.page.markup) == (body, page.markup)
 
 
 # --- what cannot wait

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
-from denoise_crawler.batch.workers import Limits, Worker
+from denoise_crawler.batch.process_pool import Limits, Worker
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.output.writing import FORMS, Writing

@@ -13,7 +13,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from denoise_crawler.batch.workers import Limits, Worker
+from denoise_crawler.batch.process_pool import Limits, Worker
 from denoise_crawler.errors import WorkerError
 from denoise_crawler.methods import METHODS
 from tests.fuzz.mutations import numbered

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.batch.workers import Limits
+from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.evaluation import by_site, read_gold
 from denoise_crawler.methods import METHODS

@@ -130,6 +130,29 @@ def test_a_tree_that_a_spider_changes_in_odd_ways_comes_out_as_in_python(
     assert found[0] == found[1]
 
 
+@settings(max_examples=40)
+@given(html=html_pages(60), seed=st.integers(0, 99), change=st.sampled_from((*CHANGES, None)))
+def test_a_page_is_intact_while_its_elements_stand_in_their_tree_in_order(
+    html: str, seed: int, change: Any
+) -> None:
+    root, random = parse(f"<p>{html}"), Random(seed)
+    assert root is not None
+    page = Page.sharing("https://a.example/1", html, lambda: root)
+    nodes = page.nodes
+    known = [element for element, tag in zip(nodes.elements, nodes.tags, strict=True) if tag != "#text"]
+    if page.skipped is not None:
+        return
+    assert page.is_intact
+    elements = [one for one in root.iter() if isinstance(one.tag, str) and one.getparent() is not None]
+    for element in random.sample(elements, len(elements) // 9) if change else ():
+        if element.getparent() is not None:
+            change(element, random)
+    now = iter([one for top in (root, *root.itersiblings("html")) for one in top.iter()])
+    in_order = all(any(one is element for one in now) for element in known[1:])
+    assert page.is_intact == (in_order and known[0].getroottree().getroot() is root)
+    others.clear()
+
+
 MANY = 40_000
 MOST = 10  # taken slots that a search meets; of keys that meet it is thousands
 OTHER_SLOTS = """

@@ -37,7 +37,7 @@ def find(tree: SiteStyleTree, *path: str) -> ElementNode:
     """The element node that is reached by labels, the first of each."""
     element = tree.root
     for label in path:
-        below = [child for style in element.styles.values() for child in tree.unfold(style)]
+        below = [child for style in element.styles.values() for child in tree.children_of(style)]
         element = next(child for child in below if child.label == label)
     return element
 

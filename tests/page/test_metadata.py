@@ -14,7 +14,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.bylines import names_in
-from denoise_crawler.page.dates import iso_date, month_of
+from denoise_crawler.page.date_parsing import iso_date, month_of
 from denoise_crawler.page.declarations import MAX_JSON_LD_CHARACTERS, declared_texts_of
 from denoise_crawler.page.metadata import (
     MORE_FIELDS,

@@ -30,7 +30,7 @@ from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import abort_on_missing_extra, abort_on_setup_error, is_off
 from denoise_crawler.denoiser import Cleaned
-from denoise_crawler.output.options import Kind, OptionTable, option, require
+from denoise_crawler.output.options import OptionTable, OptionType, option, require
 from denoise_crawler.page import Page
 
 with abort_on_missing_extra("commands"):  # jinja2, for the templates
@@ -66,7 +66,7 @@ def _parse_ports(value: Any) -> tuple[int, ...]:
     return require(ports, in_order and all(0 <= port < 65_536 for port in ports))
 
 
-PORTS = Kind("a port, or to a list of the first and the last port to try", _parse_ports)
+PORTS = OptionType("a port, or to a list of the first and the last port to try", _parse_ports)
 
 
 @dataclass(frozen=True)

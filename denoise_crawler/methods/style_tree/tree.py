@@ -55,13 +55,13 @@ class TreeOptions:
 class ElementNode:
     """E = (TAG, Attr, Ss): a label, the style nodes below it, and m, the number of pages that have it."""
 
-    __slots__ = ("empty", "features", "importance", "is_rated", "label", "pages", "peak", "style_nodes")
+    __slots__ = ("empty", "features", "has_importance", "importance", "label", "pages", "peak", "style_nodes")
 
     def __init__(self, label: str) -> None:
         self.label = label
         self.pages = self.empty = 0  # empty: the pages that have nothing below it
         self.importance = self.peak = 0.0  # CompImp, and the highest in its subtree
-        self.is_rated = False
+        self.has_importance = False
         self.style_nodes: dict[Labels, StyleNode] = _NO_STYLES
         self.features = _NO_FEATURES
 
@@ -97,17 +97,17 @@ class ElementNode:
 class StyleNode:
     """S = (Es, n): one sequence of children, and the number of pages that have it."""
 
-    __slots__ = ("children", "folded", "importance", "is_rated", "pages", "peak", "sequence")
+    __slots__ = ("children", "folded", "has_importance", "importance", "pages", "peak", "sequence")
 
     def __init__(self, sequence: Labels, pages: int = 0) -> None:
         self.sequence, self.pages = sequence, pages
         self.importance = self.peak = 0.0
-        self.is_rated = False
+        self.has_importance = False
         self.children: Sequence[ElementNode] = ()  # Es, none while it is folded
         self.folded: tuple[PageNodes, Places] | None = None  # the only page, and the children there
 
-    def unfold(self) -> list[Laid]:
-        """Make the children; return what has to be laid over them."""
+    def expand(self) -> list[Arrival]:
+        """Make the children; return the nodes of the page that come to them."""
         self.children, folded = tuple(map(ElementNode, self.sequence)), self.folded
         self.folded = None
         return [] if folded is None else list(zip(self.children, repeat(folded[0]), folded[1], strict=False))
@@ -117,14 +117,14 @@ _NO_STYLES: dict[Labels, StyleNode] = {}
 _NO_FEATURES = array("Q")
 
 # An element node, and nodes of a page that come to it.
-Laid: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"
+Arrival: TypeAlias = "tuple[ElementNode, PageNodes, Sequence[int]]"
 
 
 # --- adding pages and taking them out: page and tree are walked together
 
 
-def lay(waiting: list[Laid], options: TreeOptions, *, step: int = 1, fold: bool = True) -> None:
-    """Lay pages over a style tree, each from an element node down.
+def update_tree(waiting: list[Arrival], options: TreeOptions, *, step: int = 1, fold: bool = True) -> None:
+    """Count pages in a style tree, or take them out, each from an element node down.
 
     Args:
         waiting: The element nodes, and the nodes of pages that come to them.
@@ -135,7 +135,7 @@ def lay(waiting: list[Laid], options: TreeOptions, *, step: int = 1, fold: bool 
     while waiting:
         element, page, nodes = waiting.pop()
         element.pages += step
-        element.is_rated = False
+        element.has_importance = False
         if features := _features_of(page, nodes, options):
             element.count_features(features, step)
         for sequence, places in page.styles(nodes, collapse=options.collapse).items():
@@ -144,14 +144,14 @@ def lay(waiting: list[Laid], options: TreeOptions, *, step: int = 1, fold: bool 
                 continue
             style = element.style_node(sequence)
             style.pages += step
-            style.is_rated = False
+            style.has_importance = False
             if not style.pages:
                 del element.style_nodes[sequence]
             elif fold and style.pages == 1 and not style.children:
                 style.folded = page, places
             else:
                 if not style.children:
-                    waiting += style.unfold()
+                    waiting += style.expand()
                 waiting += zip(style.children, repeat(page), places, strict=False)
 
 
@@ -168,24 +168,27 @@ def _features_of(page: PageNodes, nodes: Sequence[int], options: TreeOptions) ->
 # --- how important nodes are: by presentation, by content, and both together (composite importance, CompImp)
 
 
-def rate(elements: Iterable[ElementNode], options: TreeOptions) -> None:
+def set_importance(elements: Iterable[ElementNode], options: TreeOptions) -> None:
     """Compute the importance of all nodes of some subtrees that changed, children first."""
     order, waiting = list[ElementNode](), list(elements)
     while waiting:
         element = waiting.pop()
-        if not element.is_rated:
+        if not element.has_importance:
             order.append(element)
             for style in element.style_nodes.values():
-                if not style.is_rated:
+                if not style.has_importance:
                     waiting += style.children
     for element in reversed(order):
         for style in element.style_nodes.values():
-            if not style.is_rated:
-                _rate_style(style, style.children) if style.children else rated_children(style, options)
-        _rate_element(element, options)
+            if not style.has_importance:
+                if style.children:
+                    _set_style_importance(style, style.children)
+                else:
+                    children_with_importance(style, options)
+        _set_element_importance(element, options)
 
 
-def rated_children(style: StyleNode, options: TreeOptions) -> Sequence[ElementNode]:
+def children_with_importance(style: StyleNode, options: TreeOptions) -> Sequence[ElementNode]:
     """Return the children of a style node with all that stands below them.
 
     Those of a folded one are made and rated for the caller, as is the style node itself: it stays folded.
@@ -194,9 +197,9 @@ def rated_children(style: StyleNode, options: TreeOptions) -> Sequence[ElementNo
         return style.children
     page, places = style.folded
     children = tuple(map(ElementNode, style.sequence))
-    lay(list(zip(children, repeat(page), places, strict=False)), options, fold=False)
-    rate(children, options)
-    _rate_style(style, children)
+    update_tree(list(zip(children, repeat(page), places, strict=False)), options, fold=False)
+    set_importance(children, options)
+    _set_style_importance(style, children)
     return children
 
 
@@ -219,17 +222,17 @@ def node_importance(counts: Sequence[int], pages: int, single_page: float = 0.0)
     return min(1.0, max(0.0, entropy))  # with runs as one, a page can have several sequences
 
 
-def _rate_style(style: StyleNode, children: Sequence[ElementNode]) -> None:
+def _set_style_importance(style: StyleNode, children: Sequence[ElementNode]) -> None:
     """Set CompImp(S) = Σ CompImp(E_j)/k, the mean over its k element nodes (KDD 2003, definition 4)."""
     style.importance = fsum(child.importance for child in children) / len(children)
     style.peak = max(child.peak for child in children)
-    style.is_rated = True
+    style.has_importance = True
 
 
-def _rate_element(element: ElementNode, options: TreeOptions) -> None:
+def _set_element_importance(element: ElementNode, options: TreeOptions) -> None:
     """Set CompImp(E) = (1 − γ^l)·NodeImp(E) + γ^l·Σ p_i·CompImp(S_i), or the importance of a leaf's content."""
     styles = element.style_nodes.values()
-    element.is_rated = True
+    element.has_importance = True
     content = content_importance(element, options) if options.data_node or not styles else 0.0
     if not styles:
         element.importance = element.peak = content

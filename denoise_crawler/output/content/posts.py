@@ -11,7 +11,7 @@ from itertools import accumulate
 from denoise_crawler.output.content.blocks import Block, Inline, Paragraph, Rule, Text, block_around
 from denoise_crawler.output.content.pictures import Belonging
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.dates import iso_date
+from denoise_crawler.page.date_parsing import iso_date
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.records import PageRecord
 

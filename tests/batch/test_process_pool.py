@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from denoise_crawler.batch.workers import Limits, Task, Worker, open_workers, run_in_order
+from denoise_crawler.batch.process_pool import Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.errors import TaskError, WorkerDiedError, WorkerError
 from tests.batch import no_process_is_left
 
@@ -87,7 +87,7 @@ def test_a_process_that_dies_costs_its_task_alone_and_the_error_says_how(task: p
 def test_a_task_that_raises_or_needs_too_much_memory_leaves_the_process_alive() -> None:
     with Worker(list, Limits(memory=1 << 30)) as worker:
         before = worker.call(pid)
-        with pytest.raises(TaskError, match=r"MemoryError: .*\(test_workers.py, line \d+\)"):
+        with pytest.raises(TaskError, match=r"MemoryError: .*\(test_process_pool.py, line \d+\)"):
             worker.call(allocate, 2 << 30)
         with pytest.raises(TaskError, match="OddError: 3"):
             worker.call(raise_oddly)

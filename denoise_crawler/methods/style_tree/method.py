@@ -15,10 +15,10 @@ from denoise_crawler.methods.style_tree.tree import (
     ElementNode,
     StyleNode,
     TreeOptions,
-    lay,
+    children_with_importance,
     match,
-    rate,
-    rated_children,
+    set_importance,
+    update_tree,
 )
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import load_dictionary
@@ -142,7 +142,7 @@ class SiteStyleTree(Method):
         if not self.pages_known:
             return [_UNKNOWN] * len(shape)
         self.refresh()
-        elements = match(self.root, shape, options, lambda style: rated_children(style, options))
+        elements = match(self.root, shape, options, lambda style: children_with_importance(style, options))
         return [element or _UNKNOWN for element in elements]
 
     def first_nodes(self, page: Page) -> Iterator[tuple[ElementNode, int]]:
@@ -154,16 +154,16 @@ class SiteStyleTree(Method):
                 first.setdefault(element, node)
         yield from first.items()
 
-    def unfold(self, style: StyleNode) -> Sequence[ElementNode]:
+    def children_of(self, style: StyleNode) -> Sequence[ElementNode]:
         """Return the children of a style node, to look at them; a folded one has them from now on."""
         if style.folded is not None:
-            lay(style.unfold(), self.options)
-            rate(style.children, self.options)
+            update_tree(style.expand(), self.options)
+            set_importance(style.children, self.options)
         return style.children
 
     def refresh(self) -> None:
         """Update the importance of all nodes that changed since the last time."""
-        rate([self.root], self.options)
+        set_importance([self.root], self.options)
 
     def _add(self, pages: Iterable[PageNodes]) -> None:
         for page in pages:
@@ -171,8 +171,8 @@ class SiteStyleTree(Method):
                 continue
             added = [page]
             for displaced in self.sample.add(page):
-                lay([(self.root, displaced, (0,))], self.options, step=-1)
+                update_tree([(self.root, displaced, (0,))], self.options, step=-1)
                 self._taken_out += 1
             if self._taken_out >= self.sample.limit:  # what many pages had, few have now: fold it again
                 self.root, self._taken_out, added = ElementNode("body"), 0, list(self.sample)
-            lay([(self.root, page, (0,)) for page in added], self.options)
+            update_tree([(self.root, page, (0,)) for page in added], self.options)

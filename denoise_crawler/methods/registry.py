@@ -16,7 +16,7 @@ from denoise_crawler.page.text import printable
 logger = logging.getLogger(__name__)
 
 
-class MethodTable(UserDict[str, "type[Method]"]):
+class MethodRegistry(UserDict[str, "type[Method]"]):
     """The methods by name; each is imported when it is first asked for, since most processes use one."""
 
     def __getitem__(self, name: str) -> type[Method]:
@@ -29,13 +29,13 @@ class MethodTable(UserDict[str, "type[Method]"]):
 _PLACES: dict[str, Any] = {
     "fusion": "fusion.method:Fusion",
     "one_look": "fusion.method:OneLook",
-    "style_tree": "style_tree.site_tree:SiteStyleTree",
+    "style_tree": "style_tree.method:SiteStyleTree",
     "layout_table": "layout_table:LayoutTable",
     "feature_tree": "feature_tree.method:FeatureTreeMatching",
     "node_type": "node_type:NodeTypes",
     "link_ratio": "link_ratio:LinkRatio",
 }
-METHODS = MethodTable(_PLACES)
+METHODS = MethodRegistry(_PLACES)
 DEFAULT_METHOD = "fusion"
 
 
