@@ -146,7 +146,8 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     wanted = [*{*tables, *chain(*low), *chain(*(section for _, section in form))}]
     if not wanted:
         return look.scores
-    scores, of_page = look.scores.copy(), dict(zip(wanted, alone.scores_of(np.array(wanted)).tolist(), strict=True))
+    of_page = dict(zip(wanted, alone.scores_of(np.array(wanted)).tolist(), strict=True))
+    scores = look.scores.copy()
     for block in tables:
         scores[block] = max(known[block], of_page[block])
     for heading in low:
