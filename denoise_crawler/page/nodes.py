@@ -89,10 +89,6 @@ class Nodes:
         if self.compiled is not None:
             self.compiled.hold()
 
-    def are_in_tree(self) -> bool:
-        """Return True if no element that is read without being held was taken out of the tree."""
-        return self.compiled is None or self.compiled.are_in_tree()
-
     @property
     def columns(self) -> Columns:
         """The columns that the kernel reads."""

@@ -121,7 +121,8 @@ class Page:
     @property
     def is_intact(self) -> bool:
         """Whether the page can be read: the owner of its tree took out no element that is known and not held."""
-        return self._is_shared or "_nodes_if_readable" not in self.__dict__ or self.nodes.are_in_tree()
+        is_safe = self._is_shared or "_nodes_if_readable" not in self.__dict__ or self.nodes.compiled is None
+        return is_safe or self.nodes.compiled.are_in_tree()
 
     @property
     def tree(self) -> Element | None:
