@@ -384,7 +384,7 @@ cdef class Columns:
     def count_tags(self):
         """Return how many nodes have each tag."""
         cdef Py_ssize_t index
-        cdef list counts = [0] * len(self.names)
+        cdef int32_t[::1] counts = array("i", [0]) * len(self.names)
         cdef dict found = {}
         for index in range(self.count):
             counts[self.nodes[index].tag] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -66,7 +66,7 @@ class Page:
         self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
         self._is_shared = True
-        self._computed: dict[Callable[[Page], object], object] = {}
+        self._computed: dict[Callable[[Page], object], Any] = {}
 
     @classmethod
     def parse(cls, url: str, html: str | bytes, *, site: str | None = None, boxes: Boxes | None = None) -> Page:
@@ -137,10 +137,10 @@ class Page:
     def once(self, make: Callable[[Page], T]) -> T:
         """Return ``make(page)``, computed once per page."""
         try:
-            return cast("T", self._computed[make])
+            known: T = self._computed[make]
         except KeyError:
-            made = self._computed[make] = make(self)
-            return made
+            known = self._computed[make] = make(self)
+        return known
 
     @property
     def markup(self) -> str:
