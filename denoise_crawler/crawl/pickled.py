@@ -24,11 +24,14 @@ def pack(item: Any, html: str = "") -> bytes:
     if type(item).__module__ == "__main__" and not hasattr(sys.modules["__main__"], "__file__"):
         raise UnparkableError(f"{class_path(type(item))}: the class was typed in, and no later run can find it")
     try:
-        _Pickler(file := BytesIO(), html).dump(item)
-        _Unpickler(BytesIO(file.getvalue()), html).load()  # some objects are pickled and cannot be read back
+        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
+        if _SHORT_HTML < len(html) < len(data):  # the HTML may be in it
+            _Pickler(file := BytesIO(), html).dump(item)
+            data = file.getvalue()
+        _Unpickler(BytesIO(data), html).load()  # some objects are pickled and cannot be read back
     except Exception as error:
         raise UnparkableError(f"{class_path(type(item))}: {error}") from error
-    return file.getvalue()
+    return data
 
 
 def unpack(data: bytes, html: str = "") -> Any:
@@ -45,9 +48,8 @@ class _Pickler(pickle.Pickler):
     def __init__(self, file: BytesIO, html: str) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._html: dict[type, str | bytes] = {}
-        if len(html) > _SHORT_HTML:
-            with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
-                self._html = {str: html, bytes: html.encode()}
+        with suppress(UnicodeEncodeError):  # of a lone surrogate, which the store would change
+            self._html = {str: html, bytes: html.encode()}
 
     def persistent_id(self, value: Any) -> str | None:
         """Return the name of the type of a value that is the HTML; None for all others."""

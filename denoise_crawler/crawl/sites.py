@@ -197,7 +197,8 @@ class Sites:
         try:
             if source.page.skipped:
                 return
-            source.reread_if_changed()
+            if not source.page.is_intact:  # the spider took out elements after they were read
+                source.page = Page.parse(source.page.url, source.page.source, site=source.page.site)
             site = self.of(source.page.site)
             method = self._redesigns.method_for(site.name) if source.is_strange else None
             with self._report.timed("judge"):

@@ -153,11 +153,6 @@ class SourcePage:
         """
         return self.origin.response or _synthetic_response(self.page)
 
-    def reread_if_changed(self) -> None:
-        """Parse the page anew if the spider took elements out of its tree that were read since it came."""
-        if not self.page.is_intact:
-            self.page = Page.parse(self.page.url, self.page.source, site=self.page.site)
-
 
 def source_cache(pages: int, characters: int) -> LRUCache[Any, SourcePage]:
     """Return a cache for the pages used last: so many at most, with so many characters of HTML.

@@ -102,15 +102,12 @@ class WarmupQueue:
 
     async def _release(self, site: Site, origin: bytes | None = None) -> None:
         """Release the items of a site, or of a page of it, unless the crawl stops and they have to stay."""
-        if site.has_waiting and not self._is_releasing(site):
+        gate = self._gates.get(site.name)
+        if site.has_waiting and (gate is None or gate.is_open):
             with self._closed_gate(site.name):
                 if await self._send_pages(site.name, origin):
                     left = origin and self._waiting.count(site.name, inherited=self._has_job)
                     site.has_waiting = bool(left)
-
-    def _is_releasing(self, site: Site) -> bool:
-        gate = self._gates.get(site.name)
-        return gate is not None and not gate.is_open
 
     @contextmanager
     def _closed_gate(self, site: str | None) -> Iterator[None]:

@@ -92,12 +92,13 @@ class Blocks:
 class Headline(NamedTuple):
     """By block how much it resembles the page's title, whether it is an ``h1``, and which block is the title.
 
-    ``best`` is -1 where no block resembles it.
+    ``best`` is -1 where no block resembles it. ``main`` is the first ``h1``, else the same.
     """
 
     overlap: Numbers
     first_heading: Numbers
     best: int
+    main: int
 
     @property
     def sure(self) -> int:

@@ -12,13 +12,14 @@ from xxhash import xxh3_64_intdigest
 
 from libc.math cimport exp, fabs, llrint, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, Standing
 from denoise_crawler.kernel.reference import introduced_lists  # it takes as long compiled
+from denoise_crawler.kernel.reference_text import rules_of  # sites have few style sheets
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -212,33 +213,9 @@ cdef Py_ssize_t group(const int64_t[::1] keys, int64_t[::1] first, int64_t[::1] 
     return groups
 
 
-cdef struct Ranked:
-    double key
-    Py_ssize_t row
-
-
-cdef int by_key(const void* one, const void* other) noexcept nogil:
-    cdef const Ranked* left = <const Ranked*>one
-    cdef const Ranked* right = <const Ranked*>other
-    if left.key != right.key:
-        return -1 if left.key < right.key else 1
-    return -1 if left.row < right.row else 1
-
-
-cdef int64_t[::1] highest_first(const double[::1] numbers):
+cdef const int64_t[::1] highest_first(const double[::1] numbers):
     """Return the rows of ``numbers``, the highest first; equal ones in their order."""
-    cdef Py_ssize_t row, count = numbers.shape[0]
-    cdef int64_t[::1] order = longs(count)
-    cdef Ranked* ranked = <Ranked*>malloc((count + 1) * sizeof(Ranked))
-    if ranked == NULL:
-        raise MemoryError
-    for row in range(count):
-        ranked[row].key, ranked[row].row = -numbers[row], row
-    qsort(ranked, count, sizeof(Ranked), by_key)
-    for row in range(count):
-        order[row] = ranked[row].row
-    free(ranked)
-    return order
+    return np.argsort(np.negative(numbers), kind="stable")
 
 
 # --- the columns of a page, as all that follows reads them
@@ -251,6 +228,10 @@ cdef class Page:
     cdef const double[::1] characters, linked, tokens, commas, closed
     cdef const int64_t[::1] homes, parents, first, last, places, tags, depths
     cdef const uint32_t[::1] texts, masked, links, styles, shapes, paths
+    cdef list small  # the texts in small letters
+    cdef double[:, ::1] running  # sums of characters and of those inside links
+    cdef int64_t[::1] path_of  # by block, the number of its path
+    cdef Py_ssize_t path_count
 
     def __cinit__(self, blocks):
         around = blocks.around
@@ -263,6 +244,7 @@ cdef class Page:
         self.parents, self.first, self.last, self.places = around.parents, around.first, around.last, around.places
         self.tags, self.depths, self.paths = around.tags, around.depths, around.paths
         self.count, self.size = self.homes.shape[0], self.parents.shape[0]
+        self.running = self.path_of = None
         for column in (
             blocks.texts, blocks.characters, blocks.linked, blocks.tokens, blocks.commas, blocks.closed,
             blocks.text_hashes, blocks.masked_hashes, blocks.link_hashes, blocks.styles, blocks.shapes,
@@ -282,14 +264,32 @@ cdef class Page:
             fits &= 0 <= self.homes[index] < self.size
         return check(fits, "a block or an element stands in one that is not there")
 
+    cdef list in_small_letters(self):
+        """Return the texts in small letters."""
+        if self.small is None:
+            self.small = [(<str>text).lower() for text in self.contents]
+        return self.small
+
     cdef double[:, ::1] so_far(self):
         """Return the running sums of characters and of those inside links, which begin with 0."""
         cdef Py_ssize_t index
-        cdef double[:, ::1] sums = np.zeros((2, self.count + 1))
-        for index in range(self.count):
-            sums[0, index + 1] = sums[0, index] + self.characters[index]
-            sums[1, index + 1] = sums[1, index] + self.linked[index]
-        return sums
+        if self.running is None:
+            self.running = np.zeros((2, self.count + 1))
+            for index in range(self.count):
+                self.running[0, index + 1] = self.running[0, index] + self.characters[index]
+                self.running[1, index + 1] = self.running[1, index] + self.linked[index]
+        return self.running
+
+    cdef int64_t[::1] by_path(self):
+        """Return by block the number of its path, from 0 up to ``path_count``."""
+        cdef Py_ssize_t index
+        cdef int64_t[::1] keys
+        if self.path_of is None:
+            keys, self.path_of = longs(self.count), longs(self.count)
+            for index in range(self.count):
+                keys[index] = self.paths[self.homes[index]]
+            self.path_count = group(keys, longs(self.count), self.path_of)
+        return self.path_of
 
     cdef double[:, ::1] below(self, double[:, ::1] so_far):
         """Return by element its characters and those inside links."""
@@ -566,7 +566,7 @@ cdef uint32_t masked_hash(str text) except? 0:
     cdef Py_ssize_t at, size = 0
     cdef bint in_number = False
     if len(text) > 256 or not PyUnicode_IS_ASCII(text):
-        return hash32(masked(text))
+        return hash32(naming.DIGITS.sub("0", text))
     letters = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
     for at in range(len(text)):
         if 48 <= letters[at] <= 57:
@@ -576,24 +576,6 @@ cdef uint32_t masked_hash(str text) except? 0:
             in_number, written[size] = False, letters[at]
             size += 1
     return <uint32_t>hash_bytes(written, size)
-
-
-cdef str masked(str text):
-    """Return a text with one 0 in the place of each number."""
-    cdef Py_ssize_t at, start = 0
-    cdef Py_UCS4 one
-    cdef bint in_number = False
-    cdef list parts = []
-    for at in range(len(text)):
-        one = text[at]
-        if 48 <= <uint32_t>one <= 57 or (<uint32_t>one > 127 and one.isdecimal()):
-            if not in_number:
-                parts.append(text[start:at])
-            in_number, start = True, at + 1
-        else:
-            in_number = False
-    parts.append(text[start:])
-    return "0".join(parts)
 
 
 cdef int fill_styles(
@@ -724,21 +706,22 @@ cdef int number_stems() except -1:
 number_stems()
 
 
-def calls_in(list texts not None):
-    """Return by text how many calls on the reader it has, none if it is long."""
+def calls_in(blocks):
+    """Return the calls on the reader: those of each block, of which some count, and those in the box around it."""
+    cdef Page page = page_of(blocks)
     cdef Py_ssize_t index, at, most = naming.LONGEST_CALL, begin = 0
     cdef int number
     cdef int64_t there = 1  # the signs that are on the page, a bit each; the first is in any
     cdef Py_UCS4 before, letter
     cdef str text
-    cdef list lines = []
+    cdef list lines = [
+        small if len(one) <= most else "" for one, small in zip(page.contents, page.in_small_letters())
+    ]
     cdef int64_t[::1] ends = longs(len(STEMS))  # by stem, where it ended last
-    found = np.zeros(len(texts))
-    cdef double[::1] calls = found
-    for index in range(len(texts)):
-        text = texts[index]
-        text = text.lower() if len(text) <= most else ""
-        lines.append(text)
+    table = np.zeros((2, page.count), np.float32)
+    cdef float[:, ::1] calls = table
+    for index in range(len(lines)):
+        text = lines[index]
         if not PyUnicode_IS_ASCII(text):
             for number in range(1, <int>len(SIGNS)):
                 if <str>SIGNS[number] in text:
@@ -754,13 +737,31 @@ def calls_in(list texts not None):
                     and at >= 0 and there >> stems[number].sign & 1 and begin + at >= ends[number]
                     and text.startswith(<str>STEMS[number], at)
                 ):
-                    calls[index] += 1.0
+                    calls[0, index] += 1.0
                     ends[number] = begin + at + stems[number].size
                 number = stems[number].following
             before = letter
             at += 1
         begin += len(text)
-    return found
+    fill_calls_around(calls, page)
+    return table
+
+
+cdef int fill_calls_around(float[:, ::1] calls, Page page) except -1:
+    """Bound the calls of each block, and add up those in the element above its own, if that is a box."""
+    cdef Py_ssize_t index, above
+    cdef double most = naming.MOST_CALLS, box = naming.BOX
+    cdef double[:, ::1] so_far = page.so_far()
+    cdef double[::1] held = doubles(page.count + 1)
+    for index in range(page.count):
+        calls[0, index] = within(calls[0, index], 0.0, most)
+        held[index + 1] = held[index] + calls[0, index]
+    for index in range(page.count if held[page.count] else 0):
+        above = max(page.parents[page.homes[index]], 0)
+        calls[1, index] = calls[0, index]
+        if so_far[0, page.last[above]] - so_far[0, page.first[above]] <= box:
+            calls[1, index] = within(held[page.last[above]] - held[page.first[above]], 0.0, 2.0 * most)
+    return 0
 
 
 def places_of(blocks, double longest, double least, Py_ssize_t most):
@@ -823,14 +824,17 @@ cdef inline bint is_alnum(Py_UCS4 letter) noexcept:
 
 def word_hashes(list texts not None):
     """Return the hashes of the words of ``texts``; those of text i stand from ``bounds[i]`` to ``bounds[i + 1]``."""
-    cdef list lower = [(<str>text).lower() for text in texts]
+    return words_in([(<str>text).lower() for text in texts])
+
+
+cdef tuple words_in(list lower):
     cdef Py_ssize_t number, count = 0
     cdef str text
     cdef Py_UCS4 letter
     cdef uint32_t code
     cdef uint64_t hashed
     cdef bint inside
-    found, starts = np.empty(sum(map(len, lower)), np.uint64), np.zeros(len(texts) + 1, np.int64)
+    found, starts = np.empty(sum(map(len, lower)), np.uint64), np.zeros(len(lower) + 1, np.int64)
     cdef uint64_t[::1] words = found
     cdef int64_t[::1] bounds = starts
     for number in range(len(lower)):
@@ -913,7 +917,7 @@ def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kind
     cdef const int64_t[::1] bounds, ends
     cdef Py_ssize_t index, at, size
     cdef int64_t field, held, there = 0
-    words, bounds = word_hashes(page.contents)
+    words, bounds = words_in(page.in_small_letters())
     said, ends = word_hashes(texts)
     check(len(fields) == len(texts) and 0 < kinds < 60, "the columns do not fit each other")
     cdef Runs runs = Runs(said.shape[0], kinds)
@@ -1029,11 +1033,10 @@ cdef inline Py_ssize_t with_part(uint64_t* parts, Py_ssize_t count, uint64_t par
 
 
 cdef Py_ssize_t parts_of_title(str text, bint in_pairs, uint64_t* parts) except -1:
-    """Fill the distinct words of a text, or the pairs of its letters, as numbers; return how many there are."""
+    """Fill the distinct words of a text in small letters, or the pairs of these, as numbers; return how many."""
     cdef Py_ssize_t at, count = 0
     cdef uint64_t word = 0
     cdef Py_UCS4 letter
-    text = text.lower()
     for at in range(len(text)):
         letter = text[at]
         if in_pairs:
@@ -1051,37 +1054,40 @@ cdef Py_ssize_t parts_of_title(str text, bint in_pairs, uint64_t* parts) except 
 def headline_of(str title not None, blocks):
     """Find the ``title`` of a page among its blocks."""
     cdef Page page = page_of(blocks)
-    cdef Py_ssize_t index, at, of_title, own, common, best = -1
+    cdef Py_ssize_t index, at, of_title, own, common, best = -1, main = -1
     cdef double chance, most = LEAST_TITLE, longest
     cdef int64_t heading = shared.H1
     cdef uint64_t[2 * MOST_PARTS] parts
+    cdef list texts = page.in_small_letters()
     title = title[:TITLE_CHARACTERS]
     longest = 2.0 * len(title) + 10.0
     cdef bint in_pairs = naming.IDEOGRAPH.search(title) is not None
     overlaps, headings = np.zeros(page.count), np.zeros(page.count)
     cdef double[::1] overlap = overlaps, first_heading = headings
-    of_title = parts_of_title(title, in_pairs, parts)
+    of_title = parts_of_title(title.lower(), in_pairs, parts)
     for index in range(page.count if of_title else 0):
         if LETTERS < page.characters[index] <= longest:
-            common, own = 0, parts_of_title(page.contents[index], in_pairs, parts + MOST_PARTS)
+            common, own = 0, parts_of_title(texts[index], in_pairs, parts + MOST_PARTS)
             for at in range(own):
                 common += with_part(parts, of_title, parts[MOST_PARTS + at]) == of_title
             overlap[index] = 2 * common / <double>(own + of_title)
     for index in range(page.count):
         first_heading[index] = page.tags[page.homes[index]] == heading
+        if main < 0 and first_heading[index]:
+            main = index
         chance = overlap[index] + 0.3 * first_heading[index]
         chance = chance - 0.5 * page.linked[index] / larger(page.characters[index], 1.0)
         if chance > most:
             most, best = chance, index
-    return Headline(overlaps, headings, best)
+    return Headline(overlaps, headings, best, best if main < 0 else main)
 
 
-cdef object begins(str description, list texts):
+cdef object begins(str description, list texts):  # in small letters
     """Return 1 for blocks that hold the beginning of the page's description, else 0; −1 without one."""
     cdef str text, beginning = description[:BEGINNING].lower()
     if 2 * len(beginning) < BEGINNING:
         return np.full(len(texts), UNSAID)
-    return np.array([beginning in text.lower() for text in texts], np.float64)
+    return np.array([beginning in <str>text for text in texts], np.float64)
 
 
 # --- the features of blocks: what a page alone says of each
@@ -1144,7 +1150,7 @@ def page_table(
     cdef Py_ssize_t index, place, row = len(shared.PAGE), count = page.count
     cdef Py_ssize_t best = headline.best, places = len(shared.PLACES), at_place
     cdef const double[::1] overlap = headline.overlap, first_heading = headline.first_heading
-    cdef const double[::1] begin = begins(description, page.contents)
+    cdef const double[::1] begin = begins(description, page.in_small_letters())
     cdef double[:, ::1] so_far = page.so_far(), below = page.below(so_far)
     cdef double unlinked = larger(so_far[0, count] - so_far[1, count], 1.0)
     cdef bint fits = named.shape[0] == page.size and units.shape[0] == count and best < count
@@ -1265,7 +1271,7 @@ cdef int fill_title(float[:, ::1] rows, double[:, ::1] so_far, Py_ssize_t title)
 
 cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1:
     """Fill the rows of what comes back within the page."""
-    cdef Py_ssize_t index, groups, row = PAGE_ROW["times on page"], count = page.count
+    cdef Py_ssize_t index, row = PAGE_ROW["times on page"], count = page.count
     cdef int64_t[::1] keys = longs(count), first = longs(count), of = longs(count)
     cdef double[::1] times, held
     for index in range(count):
@@ -1275,9 +1281,8 @@ cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1
         times[of[index]] += 1.0
     for index in range(count):
         rows[row, index] = within(times[of[index]], 0.0, 5.0)
-        keys[index] = page.paths[page.homes[index]]
-    groups = group(keys, first, of)
-    times, held = doubles(groups), doubles(groups)
+    of = page.by_path()
+    times, held = doubles(page.path_count), doubles(page.path_count)
     for index in range(count):
         times[of[index]] += 1.0
         held[of[index]] += page.characters[index] - page.linked[index]
@@ -1410,11 +1415,8 @@ cdef int fill_likely_above(float[:, ::1] rows, Page page, double[::1] weights, d
 cdef int fill_likely_alike(float[:, ::1] rows, Page page, double[::1] weights, double[::1] likely) except -1:
     """Fill the rows of how likely the other blocks on a block's path are content."""
     cdef Py_ssize_t index, row = SCORES_ROW["same path likely"], count = page.count
-    cdef int64_t[::1] keys = longs(count), first = longs(count), of = longs(count)
-    cdef double[:, ::1] sums
-    for index in range(count):
-        keys[index] = page.paths[page.homes[index]]
-    sums = np.zeros((3, group(keys, first, of)))
+    cdef int64_t[::1] of = page.by_path()
+    cdef double[:, ::1] sums = np.zeros((3, page.path_count))
     for index in range(count):
         sums[0, of[index]] += 1.0
         sums[1, of[index]] += likely[index]
@@ -1428,7 +1430,7 @@ cdef int fill_likely_alike(float[:, ::1] rows, Page page, double[::1] weights, d
 cdef int fill_likely_page(float[:, ::1] rows, const double[::1] scores, double[:, ::1] so_far) except -1:
     """Fill the rows of what is likely content of the whole page, and where a block stands in it."""
     cdef Py_ssize_t index, row = SCORES_ROW["score rank"], count = scores.shape[0]
-    cdef int64_t[::1] order = highest_first(scores)
+    cdef const int64_t[::1] order = highest_first(scores)
     if not count:
         return 0
     for index in range(count):
@@ -2142,7 +2144,7 @@ def most_f1(const double[::1] chances not None, const double[::1] tokens not Non
     found = np.zeros(count, np.bool_)
     cdef uint8_t[::1] taken = found.view(np.uint8)
     cdef double[::1] moved = doubles(count)
-    cdef int64_t[::1] order
+    cdef const int64_t[::1] order
     for index in range(count):
         odds = chances[index]
         if shift != 0.0:
@@ -2566,65 +2568,3 @@ cdef class Lines:
         if text:
             self.written.append(self.bullet + text)
             self.bullet = ""
-
-
-# --- style sheets: which of their rules may hide or show something
-
-cdef int MAY_HIDE = shared.HIDES, MAY_SHOW = shared.SHOWS
-
-
-cdef int sign_at(str text, Py_ssize_t at) except -1:
-    """Return what a word that begins at a letter says of its rule, 0 for nothing; two letters follow it."""
-    cdef Py_UCS4 letter = text[at], second = text[at + 1], third = text[at + 2]
-    if letter == "y":
-        if second == ":" and (third == "n" or third == " "):
-            return MAY_HIDE if text.startswith(("y:none", "y: none"), at) else 0
-    elif letter == "h":
-        if second == "i" and third == "d":
-            return MAY_HIDE if text.startswith("hidden", at) else 0
-    elif letter == "d":
-        if second == "i" and third == "s":
-            return MAY_SHOW if text.startswith("display", at) else 0
-    elif letter == "v":
-        if second == "i" and third == "s":
-            return MAY_SHOW if text.startswith("visible", at) else 0
-    elif letter == "m":
-        if second == "a" and third == "x":
-            return MAY_SHOW if text.startswith("max-height", at) else 0
-    elif letter == "-":
-        return MAY_HIDE if second == "9" else 0
-    elif letter == "0":
-        if second == "0" and third == "0":
-            return MAY_HIDE if text.startswith("000px", at) else 0
-    elif letter == "c":
-        if second == "l" and third == "i":
-            return MAY_HIDE if text.startswith("clip", at) else 0
-        if second == "o" and third == "l":
-            return MAY_HIDE if text.startswith("collapse", at) else 0
-    return 0
-
-
-def rules_of(str sheet not None):
-    """Return the rules of a style sheet that may hide or show something.
-
-    Of each where its selectors begin, its brace, its end, whether it stands inside another (as in ``@media``), and
-    what it may do: ``MAY_HIDE``, ``MAY_SHOW`` or both.
-    """
-    cdef Py_ssize_t at, size = len(sheet), begin = 0, start = 0, brace = 0, depth = 0
-    cdef bint is_open = False
-    cdef int signs = 0
-    cdef Py_UCS4 letter
-    cdef list found = []
-    for at in range(size):
-        letter = sheet[at]
-        if letter == "{":
-            start, brace, begin, is_open, signs = begin, at, at + 1, True, 0
-            depth += 1
-        elif letter == "}":
-            if is_open and signs:
-                found.append((start, brace, at, depth > 1, signs))
-            begin, is_open = at + 1, False
-            depth -= 1
-        elif is_open and at + 2 < size:
-            signs |= sign_at(sheet, at)
-    return found

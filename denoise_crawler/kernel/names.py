@@ -115,7 +115,7 @@ _ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
 )
 _TEXT_PROPERTIES = frozenset({"articleBody", "description", "text", "reviewBody"})
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
-_DIGITS = re.compile(r"\d+")
+DIGITS = re.compile(r"\d+")
 _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss")
 # "category-reviews", "has-comments", "comments-closed" and "product-no-review" say something of the page or its
 # theme; "preview" is no review.
@@ -139,7 +139,7 @@ READ: dict[str, Callable[[str], int]] = {
 
 
 def _comment_and_label(names: str) -> tuple[int, str]:
-    return _BITS["comment"] if _name_comments(names.lower()) else 0, _DIGITS.sub("", names)
+    return _BITS["comment"] if _name_comments(names.lower()) else 0, DIGITS.sub("", names)
 
 
 # by a class and id the bit of comments if they name such, else 0; and both without digits
@@ -174,7 +174,7 @@ def look_of(tag: int, names: str, above: str) -> int:
 @lru_cache(maxsize=4_096)
 def label_hash(label: str) -> int:
     """Return the hash of what texts have in common, with every number alike."""
-    return hash32(f"{_DIGITS.sub('0', label)} …")
+    return hash32(f"{DIGITS.sub('0', label)} …")
 
 
 IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
@@ -222,4 +222,5 @@ _STEMS = {
     "स": "सदस्य",
 }  # fmt: skip
 CALLS = {sign: tuple(stems.split("|")) for sign, stems in _STEMS.items()}
-LONGEST_CALL = 300  # characters
+LONGEST_CALL, BOX = 300, 1_500  # characters of a text with calls, and of a box
+MOST_CALLS = 4.0  # that a block counts

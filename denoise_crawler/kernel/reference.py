@@ -9,7 +9,6 @@ belongs to them (``reference_decision``).
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,7 @@ from denoise_crawler.kernel.reference_site import SiteSums
 from denoise_crawler.kernel.reference_text import rules_of, texts_of
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
+    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers, Table
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "contributions", "decide",
@@ -88,9 +87,6 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
     return [nodes[first:last] for first, last in pairwise([*begin, len(nodes)])]
 
 
-_NUMBER = re.compile(r"\d+")
-
-
 def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
     """Return of each line with text its nodes and the text, then what it measures.
 
@@ -112,8 +108,8 @@ def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
         linked = characters if linked and len(line) == 1 else min(linked, characters)
         tokens = characters if _is_of_ideographs(text, characters) else len(words)
         commas, closed, own = sum(map(text.count, shared.COMMAS)), text[-1] in shared.SENTENCE_ENDS, hash32(text)
-        has_number = len(text) <= shared.LONGEST_MASKED and _NUMBER.search(text)
-        masked = hash32(_NUMBER.sub("0", text)) if has_number else own
+        has_number = len(text) <= shared.LONGEST_MASKED and naming.DIGITS.search(text)
+        masked = hash32(naming.DIGITS.sub("0", text)) if has_number else own
         found.append((line, text, characters, linked, tokens, commas, closed, own, masked, link))
     return found
 
@@ -289,12 +285,20 @@ def headings_of(nodes: Any, blocks: Blocks) -> tuple[Indices, list[int]]:
 # --- calls on the reader, lines with dates at one place
 
 
-def calls_in(texts: list[str]) -> Numbers:
-    """Return by text how many calls on the reader it has, none if it is long."""
-    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in texts]
-    whole = "\n".join(lines)
+def calls_in(blocks: Blocks) -> Table:
+    """Return by block how many calls on the reader it has, none if it is long, and how many the box around it.
+
+    That is the smallest element that holds it and more, if it is no larger than a box.
+    """
+    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in blocks.texts]
+    whole, around = "\n".join(lines), blocks.around
     stems = [stem for sign, some in naming.CALLS.items() if sign in whole for stem in some if stem in whole]
-    return np.array([sum(map(line.count, stems)) for line in lines], np.float64)
+    calls = np.array([min(sum(map(line.count, stems)), naming.MOST_CALLS) for line in lines], np.float32)
+    first, last, above = around.first, around.last, np.maximum(around.parents[blocks.elements], 0)
+    held, characters = (np.concatenate(([0.0], np.cumsum(column))) for column in (calls, blocks.characters))
+    inside, is_large = held[last] - held[first], characters[last] - characters[first] > naming.BOX
+    in_box = np.minimum(np.where(is_large[above], calls, inside[above]), 2.0 * naming.MOST_CALLS)
+    return np.array([calls, in_box], np.float32)
 
 
 def places_of(blocks: Blocks, longest: float, least: float, most: int) -> list[list[int]]:

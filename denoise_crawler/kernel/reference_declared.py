@@ -169,7 +169,8 @@ def headline_of(title: str, blocks: Blocks) -> Headline:
     first_heading = (blocks.around.tags[blocks.elements] == shared.H1).astype(np.float64)
     likeness = overlap + 0.3 * first_heading - 0.5 * blocks.linked / np.maximum(blocks.characters, 1.0)
     best = int(likeness.argmax()) if len(likeness) and likeness.max() > shared.LEAST_TITLE else -1
-    return shared.Headline(overlap, first_heading, best)
+    main = int(first_heading.argmax()) if first_heading.any() else best
+    return shared.Headline(overlap, first_heading, best, main)
 
 
 def _overlap(title: str, blocks: Blocks) -> Numbers:

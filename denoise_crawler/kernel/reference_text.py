@@ -257,6 +257,7 @@ def rules_of(sheet: str) -> list[tuple[int, int, int, bool, int]]:
 
 def _rules(sheet: str) -> Iterator[tuple[int, int, int, bool, int]]:
     begin = depth = 0
+    hiding, showing = ([word for word in words if word in sheet] for words in (_HIDING, _SHOWING))
     while (end := sheet.find("}", begin)) >= 0:
         opened = sheet.count("{", begin, end)
         depth += opened
@@ -264,7 +265,7 @@ def _rules(sheet: str) -> Iterator[tuple[int, int, int, bool, int]]:
             brace = sheet.rindex("{", begin, end)
             start = max(sheet.rfind("{", begin, brace) + 1, begin)
             style = sheet[brace + 1 : end]
-            signs = HIDES * any(one in style for one in _HIDING) | SHOWS * any(one in style for one in _SHOWING)
+            signs = HIDES * any(one in style for one in hiding) | SHOWS * any(one in style for one in showing)
             if signs:
                 yield start, brace, end, depth > 1, signs
         depth -= 1

@@ -57,10 +57,9 @@ cdef class Columns:
     cdef dict known  # by set of tags, which of the names are in it
     cdef bint counted
 
-    def __cinit__(self, _Element root not None, str text_tag not None, bint is_shared):
+    def __cinit__(self, _Element root not None, str text_tag not None):
         self.names, self.texts, self.known = [text_tag, "body"], [], {}
         self.document = root._doc
-        self.held = [] if is_shared else None
         self.add_node(1, -1, -1, root._c_node)
         self.texts.append("")
 
@@ -80,8 +79,6 @@ cdef class Columns:
         node.tag, node.parent, node.end = tag, <int32_t>parent, <int32_t>self.count + 1
         node.link, node.characters, node.place = link, 0, place
         self.count += 1
-        if self.held is not None:
-            self.held.append(elementFactory(self.document, place))
         return self.count - 1
 
     cdef int count_characters(self) except -1:
@@ -410,7 +407,7 @@ cdef class Columns:
     def count_tags(self):
         """Return how many nodes have each tag."""
         cdef Py_ssize_t index
-        cdef list counts = [0] * len(self.names)
+        cdef int32_t[::1] counts = array("i", [0]) * len(self.names)
         cdef dict found = {}
         for index in range(self.count):
             counts[self.nodes[index].tag] += 1
@@ -846,7 +843,6 @@ def walk_tree(
     is_no_notice,
     is_read,
     are_line_numbers,
-    bint is_shared,
 ):
     """Return the columns of the nodes of a tree, and its depth.
 
@@ -861,9 +857,8 @@ def walk_tree(
         is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
-        is_shared: Whether somebody else may change the tree.
     """
-    cdef Columns columns = Columns(root, text_tag, is_shared)
+    cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
@@ -901,8 +896,6 @@ def walk_tree(
                     index = 0
                     if kind & BODY:
                         columns.nodes[0].place = child
-                        if is_shared:
-                            columns.held.append(elementFactory(document, child))
                 else:
                     index = columns.add_node(<int32_t>number, parent, columns.nodes[parent].link, child)
                     columns.texts.append("")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lxml import etree
 
@@ -139,15 +139,6 @@ _PICTURES = frozenset({"img"})
 _NOT_IN_ONE_ROW = frozenset({"pre", "ul", "ol", "dl", "blockquote"})  # numbers of lines and the lines; two columns
 
 
-class _Cell(NamedTuple):
-    """A cell: its row (the node around it), the characters of its text, its paragraphs and pictures."""
-
-    row: int
-    characters: int
-    paragraphs: int
-    pictures: int
-
-
 def is_data_table(nodes: Nodes, table: int) -> bool:
     """Return True if a table holds data: two cells with content in one of its rows, and none that is long.
 
@@ -171,25 +162,32 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS
     rows: dict[int, int] = {}  # by row, its cells with content
-    for cell in _cells(nodes, table):
-        if cell.characters > longest or cell.paragraphs > most:
+    for row, characters, paragraphs, pictures in _cells(nodes, table):
+        if characters > longest or paragraphs > most:
             return False
-        if cell.characters or cell.pictures:
-            rows[cell.row] = rows.get(cell.row, 0) + 1
+        if characters or pictures:
+            rows[row] = rows.get(row, 0) + 1
     return max(rows.values(), default=0) > 1 and (len(rows) > 1 or _NOT_IN_ONE_ROW.isdisjoint(below))
 
 
-def _cells(nodes: Nodes, table: int) -> Iterator[_Cell]:
-    """Yield the cells of a table that holds no other."""
+def _cells(nodes: Nodes, table: int) -> Iterable[tuple[int, int, int, int]]:
+    """Return of each cell of a table that holds no other its row (the node around it) and what is in it.
+
+    That are the characters of its text, its paragraphs and its pictures.
+    """
     if nodes.compiled is not None:
-        yield from map(_Cell._make, nodes.compiled.cells(table, _CELLS, _PARAGRAPHS, _PICTURES))
-        return
+        cells: list[tuple[int, int, int, int]] = nodes.compiled.cells(table, _CELLS, _PARAGRAPHS, _PICTURES)
+        return cells
+    return _cells_in_python(nodes, table)
+
+
+def _cells_in_python(nodes: Nodes, table: int) -> Iterator[tuple[int, int, int, int]]:
     row, end, characters, paragraphs, pictures = -1, 0, 0, 0, 0
     for index in range(table + 1, nodes.ends[table]):
         tag = nodes.tags[index]
         if tag in _CELLS:
             if end:
-                yield _Cell(row, characters, paragraphs, pictures)
+                yield row, characters, paragraphs, pictures
             row, end, characters, paragraphs, pictures = nodes.parents[index], nodes.ends[index], 0, 0, 0
         elif index < end:
             if tag is TEXT:
@@ -197,4 +195,4 @@ def _cells(nodes: Nodes, table: int) -> Iterator[_Cell]:
             paragraphs += tag in _PARAGRAPHS
             pictures += tag in _PICTURES
     if end:
-        yield _Cell(row, characters, paragraphs, pictures)
+        yield row, characters, paragraphs, pictures

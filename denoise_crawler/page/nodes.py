@@ -224,18 +224,15 @@ class Nodes:
             child = ends[child]
 
 
-def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED, *, is_shared: bool = True) -> tuple[Nodes, int]:
-    """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth.
-
-    ``is_shared`` tells whether somebody else has the tree, too, and may change it.
-    """
+def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:
+    """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth."""
     if (core := kernel.reader) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
         root, skipped, OPAQUE, frozenset(BLOCKS), TEXT, NOTICE, is_no_notice, is_read,
-        LineNumbers().fill, is_shared,
+        LineNumbers().fill,
     )  # fmt: skip
     columns.leave_out_links(_LONGEST_LINK)
     return Nodes.of_compiled(columns), depth
@@ -310,14 +307,12 @@ def _leave_out_endless_links(nodes: Nodes) -> None:
         links[:] = [instead.get(link, link) for link in links]
 
 
-def hidden_nodes(
-    root: Element, otherwise: Nodes, too_much: Callable[[str], bool], *, is_shared: bool
-) -> Nodes | None:
+def hidden_nodes(root: Element, otherwise: Nodes, too_much: Callable[[str], bool]) -> Nodes | None:
     """Find the text of a page that broken markup hides in head, noscript or an unclosed raw-text element.
 
     Return its nodes, ``otherwise`` if no text is hidden, None if some hidden markup is ``too_much`` to parse.
     """
-    nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"}, is_shared=is_shared)
+    nodes, _ = nodes_of(root, _NEVER_TEXT | {"title", "noframes"})
     if nodes.has_text:
         return nodes
     swallowed = [element.text for element in root.iter("title", "noframes") if element.text]
@@ -327,7 +322,7 @@ def hidden_nodes(
         return None
     if (inner := parse(longest)) is None:
         return otherwise
-    nodes, _ = nodes_of(inner, is_shared=False)
+    nodes, _ = nodes_of(inner)
     return nodes if nodes.has_text else otherwise
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -66,7 +66,7 @@ class Page:
         self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
         self._has_owner = self._is_shared = True  # somebody else has the tree; and may change it now
-        self._computed: dict[Callable[[Page], object], object] = {}
+        self._computed: dict[Callable[[Page], object], Any] = {}
 
     @classmethod
     def parse(cls, url: str, html: str | bytes, *, site: str | None = None, boxes: Boxes | None = None) -> Page:
@@ -141,10 +141,10 @@ class Page:
     def once(self, make: Callable[[Page], T]) -> T:
         """Return ``make(page)``, computed once per page."""
         try:
-            return cast("T", self._computed[make])
+            known: T = self._computed[make]
         except KeyError:
-            made = self._computed[make] = make(self)
-            return made
+            known = self._computed[make] = make(self)
+        return known
 
     @property
     def markup(self) -> str:
@@ -201,6 +201,8 @@ class Page:
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
         if found is not None:
+            if self._is_shared:
+                found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else found.length()
@@ -213,14 +215,14 @@ class Page:
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
-        nodes, depth = nodes_of(root, is_shared=self._is_shared)
+        nodes, depth = nodes_of(root)
         flat = parse_flattened(self._source) if depth >= MAX_DEPTH and self._source is not None else None
         if flat is not None:
             self._root = root = flat
-            nodes, depth = nodes_of(root, is_shared=self._is_shared)
+            nodes, depth = nodes_of(root)
         if nodes.has_text:
             return nodes
-        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)), is_shared=self._is_shared)
+        return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)))
 
     @cached_property
     def characters(self) -> list[int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from denoise_crawler import kernel
-from denoise_crawler.page.nodes import TEXT, Nodes
+from denoise_crawler.page.nodes import TEXT, Element, Nodes
 
 Words: TypeAlias = "Mapping[str, tuple[str, ...]]"  # by attribute
 
@@ -18,7 +18,7 @@ HEARD = (
 )  # fmt: skip
 SOURCE_LINK = "viewcode"  # of Sphinx
 EMOJI = ("emoji", "smiley", "emoticon")
-_BY_TAG: Mapping[str, Words] = {"details": {}}  # with any attributes
+_TAGS = ("details",)  # with any attributes
 _SIGNS: Words = {
     "style": ("none", "hidden", "collapse", "clip", ":-", ": -", "NONE", "HIDDEN", "e:pre", "e: pre"),
     "class": (*HEARD, "w-condition-invisible", *EMOJI, SOURCE_LINK),
@@ -29,33 +29,31 @@ _SIGNS: Words = {
 def signed(nodes: Nodes) -> Sequence[int]:
     """Return the nodes that may be hidden, opened, preformatted, an emoji, a heading, or read aloud only."""
     if nodes.signed is None:
-        nodes.signed = _find(nodes, _BY_TAG, _SIGNS)
+        nodes.signed = _find(nodes, _TAGS, _SIGNS)
     return nodes.signed
 
 
 def find_words(nodes: Nodes, words: Words) -> Sequence[int]:
     """Return the nodes of elements that have one of the ``words`` in the attribute."""
-    return _find(nodes, {}, words)
+    return _find(nodes, (), words)
 
 
-def _find(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Sequence[int]:
+def _find(nodes: Nodes, tags: tuple[str, ...], words: Words) -> Sequence[int]:
     core: Any = kernel.reader
     if core is not None and nodes.compiled is not None:
-        hints = _fixed(core) if by_tag else core.Hints({}, dict(otherwise))
-        indices: list[int] = hints.find(nodes.compiled)
+        indices: list[int] = _hints(core, tags, tuple(words.items())).find(nodes.compiled)
         return indices
-    return list(_find_in_python(nodes, by_tag, otherwise))
+    return [
+        index
+        for index, tag in enumerate(nodes.tags)
+        if tag is not TEXT and (tag in tags or _has_word(nodes.elements[index], words))
+    ]
 
 
-@lru_cache(maxsize=1)
-def _fixed(core: Any) -> Any:
-    return core.Hints(dict(_BY_TAG), dict(_SIGNS))
+@lru_cache(maxsize=256)  # pages of a site have the same style sheets
+def _hints(core: Any, tags: tuple[str, ...], words: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
+    return core.Hints({tag: {} for tag in tags}, dict(words))
 
 
-def _find_in_python(nodes: Nodes, by_tag: Mapping[str, Words], otherwise: Words) -> Iterator[int]:
-    for index, tag in enumerate(nodes.tags):
-        if tag is not TEXT:
-            words = by_tag.get(tag, otherwise)
-            attributes = nodes.elements[index].items() if words else ()
-            if not words or any(word in value for name, value in attributes for word in words.get(str(name), ())):
-                yield index
+def _has_word(element: Element, words: Words) -> bool:
+    return any(word in value for name, value in element.items() for word in words.get(str(name), ()))

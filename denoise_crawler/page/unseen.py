@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -182,8 +181,10 @@ def unseen_of(page: Page) -> Unseen | None:
         }
         for index in find_words(nodes, {name: tuple(some) for name, some in words.items() if some}):
             elements[index] = nodes.elements[index]
-    kinds = {index: _kind(element, selectors, controls) for index, element in elements.items() if index}
-    hidden, panels = ([index for index, kind in kinds.items() if kind == one] for one in (HIDES, OPENS))
+    hidden, panels = list[int](), list[int]()
+    for index, element in elements.items():
+        if index and nodes.end_of(index) > index + 1 and (kind := _kind(element, selectors, controls)):
+            (hidden if kind == HIDES else panels).append(index)
     return Unseen(_below(nodes, hidden), _below(nodes, panels)) if hidden or panels else None
 
 
@@ -199,7 +200,9 @@ class _Controls:
             self.names.update(element.get("aria-controls", "").split()[:2])
             targets = [element.get(name, "") for name in _TARGETS]
             self.names.update([target[1:] for target in targets if target[:1] == "#"])
-            self.parents.update([above for above in islice(element.iterancestors(), 2) if above.tag != "body"])
+            parent = element.getparent()
+            above = None if parent is None else parent.getparent()
+            self.parents.update([one for one in (parent, above) if one is not None and one.tag != "body"])
 
     def open(self, element: Element) -> bool:
         """Return True if an element is opened."""
@@ -231,22 +234,22 @@ def _named(tag: str, classes: list[str], identity: str | None, selectors: Mappin
 
 def _is_named_panel(element: Element) -> bool:
     """Return True if the names of an element, or of what it stands in, say that it opens."""
-    both = element, element.getparent()
-    names = (f"{one.get('class', '')[:200]} {one.get('id', '')[:200]}" for one in both if one is not None)
-    return any(map(_names_panel, names))
+    both = [one for one in (element, element.getparent()) if one is not None]
+    return any(_names_panel(one.get("class", "")[:200], one.get("id", "")[:200]) for one in both)
 
 
 @lru_cache(maxsize=4_096)
-def _names_panel(names: str) -> bool:
-    return PANEL_WORDS.search(names) is not None
+def _names_panel(class_name: str, identity: str) -> bool:
+    return PANEL_WORDS.search(f"{class_name} {identity}") is not None
 
 
 def _below(nodes: Nodes, tops: Sequence[int]) -> NDArray[np.bool_]:
     """Return by node whether it is one of the ``tops`` or below one."""
-    count = len(nodes) + 1
-    begun = np.bincount(tops, minlength=count)
-    ended = np.bincount([nodes.end_of(index) for index in tops], minlength=count)
-    below: NDArray[np.bool_] = np.cumsum(begun - ended)[:-1] > 0
+    below, end = np.zeros(len(nodes), bool), 0
+    for top in sorted(tops):
+        if top >= end:
+            end = nodes.end_of(top)
+            below[top:end] = True
     return below
 
 

@@ -135,10 +135,13 @@ class Store(SiteTables):
         The item is in the file when this returns the row id of the page.
         """
         self._begin_run()
-        with transaction(self._db) as db:
-            response, row = (0, page.row) if page.row else self._write_page(page)
-            values = (self.run, row, deflate(item, _LEVEL))
-            db.execute("INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", values)
+        statement, data = "INSERT INTO parked (run, page, item) VALUES (?, ?, ?)", deflate(item, _LEVEL)
+        if page.row:  # one statement is a transaction of its own
+            self._insert(statement, self.run, page.row, data)
+            return page.row
+        with transaction(self._db):
+            response, row = self._write_page(page)
+            self._insert(statement, self.run, row, data)
         page.row = row
         if response and page.response is not None:
             page.response.row, page.response.data = response, b""  # the crawl has the response itself

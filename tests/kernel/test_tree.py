@@ -43,8 +43,10 @@ def assert_same_nodes(html: str) -> None:
     for skipped in (page_nodes._SKIPPED, page_nodes._NEVER_TEXT | {"title", "noframes"}):
         expected, expected_depth = page_nodes._walk_tree(root, skipped)
         page_nodes._leave_out_endless_links(expected)
-        for is_shared in (False, True):
-            found, depth = page_nodes.nodes_of(root, skipped, is_shared=is_shared)
+        for is_held in (False, True):
+            found, depth = page_nodes.nodes_of(root, skipped)
+            if is_held:
+                found.hold()
             assert found.compiled is not None
             assert depth == expected_depth
             assert state(found) == state(expected)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import kernel
-from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE
+from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, UNITS
 from denoise_crawler.methods import Judgement
-from denoise_crawler.methods.fusion.blocks import NO_PARTS, Unit, blocks_of, headings_of, parts_of, units_of
+from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, headings_of, parts_of, units_of
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.page import TEXT, Page
@@ -32,8 +32,8 @@ def kept(page: Page, judgement: Judgement) -> list[str]:
     return clean_text(page, judgement.noise).split("\n")
 
 
-def units(html: str) -> list[Unit]:
-    return units_of(Page.parse("https://example.com/", html))
+def units(html: str) -> list[tuple[int, int, int]]:
+    return units_of(Page.parse("https://example.com/", html)).rows
 
 
 ROWS = [
@@ -56,9 +56,9 @@ WHOLES = {TABLE: DATA, CODE: LINES, FORMULA: FORMULA_LINE, DEFINITIONS: DEFINITI
 def test_all_blocks_of_a_unit_have_one_verdict_and_one_chance(kind: str, inside: str) -> None:
     page = article(inside)
     judgement, blocks = Fusion().judge(page), blocks_of(page)
-    (unit,) = units_of(page)
-    assert unit.kind == kind
-    nodes = [index for line in blocks.nodes[unit.blocks] for index in line]
+    ((number, first, last),) = units_of(page).rows
+    assert UNITS[number] == kind
+    nodes = [index for line in blocks.nodes[first:last] for index in line]
     assert len({judgement.noise[index] for index in nodes}) == 1
     assert len({judgement.scores[index] for index in nodes}) == 1
 
@@ -113,11 +113,10 @@ class TestUnits:
         ],
     )
     def test_a_unit_is_found(self, kind: str, html: str) -> None:
-        found = units(f"<p>Before</p>{html}<p>After</p>")
-        assert [unit.kind for unit in found] == [kind]
+        ((number, first, last),) = units(f"<p>Before</p>{html}<p>After</p>")
+        assert UNITS[number] == kind
         blocks = blocks_of(Page.parse("https://example.com/", f"<p>Before</p>{html}<p>After</p>"))
-        assert "Before" not in blocks.texts[found[0].blocks]
-        assert "After" not in blocks.texts[found[0].blocks]
+        assert {"Before", "After"}.isdisjoint(blocks.texts[first:last])
 
     @pytest.mark.parametrize(
         "html",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,87 +27,68 @@ def blocks_of(page: Page) -> Blocks:
 
 
 _KINDS = {
-    "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
-    "math": FORMULA, "mjx-container": FORMULA,
+    tag: UNITS.index(kind)
+    for tag, kind in {
+        "table": TABLE, "pre": CODE, "code": CODE, "dl": DEFINITIONS, "figure": FIGURE,
+        "math": FORMULA, "mjx-container": FORMULA,
+    }.items()
 }  # fmt: skip
 _UNITS = frozenset(_KINDS)
-_FORMULAS = frozenset(tag for tag, kind in _KINDS.items() if kind is FORMULA)
+_FORMULAS = frozenset({"math", "mjx-container"})
 _IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
 # A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
 _TEXT_OF_FIGURES = frozenset({"table", "pre", "math"})
 _IN_FIGURES = INLINE | TABLE_PARTS | _TEXT_OF_FIGURES | {"figcaption", "p", "div", "br", "picture", "source"}
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """The blocks from ``first`` up to ``last`` (without it), which are content or noise as a whole.
+class Units(NamedTuple):
+    """The units of a page, whose blocks are content or noise as a whole, in document order.
 
-    ``silent`` are those of them whose own chances say nothing: the signs of a formula.
+    ``rows`` are the kind (a number of ``UNITS``), the first block and that behind the last. The chances of the
+    blocks ``silent`` say nothing: they are the signs of a formula.
     """
 
-    kind: str
-    first: int
-    last: int
-    silent: frozenset[int] = field(default=frozenset())
-
-    @property
-    def blocks(self) -> slice:
-        """The blocks as a slice."""
-        return slice(self.first, self.last)
+    rows: list[tuple[int, int, int]]
+    silent: set[int]
 
 
-def units_of(page: Page) -> list[Unit]:
-    """Return the units of ``page`` in document order; none overlaps another, and of two in one the outer counts.
+def units_of(page: Page) -> Units:
+    """Return the units of ``page``; none overlaps another, and of two in one the outer counts.
 
     Example:
         >>> from denoise_crawler import Page
-        >>> units_of(Page.parse("https://a.example/", "<p>So:<pre>one<br>two</pre>"))
-        [Unit(kind='code block', first=1, last=3, silent=frozenset())]
+        >>> units_of(Page.parse("https://a.example/", "<p>So:<pre>one<br>two</pre>")).rows
+        [(1, 1, 3)]
     """
-    nodes = page.nodes
-    if not (maybe := nodes.tagged(_UNITS)):
-        return []
-    blocks = page.once(blocks_of)
-    starts = blocks.starts
-    units: list[Unit] = []
-    for index in _outermost(nodes, maybe):
-        first, last = bisect_left(starts, index), bisect_left(starts, nodes.end_of(index))
-        tag = nodes.tag_of(index)
-        kind = _KINDS[tag]
-        if kind is FORMULA:
-            _add_formula(units, _with_line(blocks, index, first, last))
+    nodes, units = page.nodes, Units([], set())
+    until = 0
+    for index in nodes.tagged(_UNITS):
+        if index < until or not _is_unit(nodes, index):
+            continue
+        blocks, tag, until = page.once(blocks_of), nodes.tag_of(index), nodes.end_of(index)
+        first, last = bisect_left(blocks.starts, index), bisect_left(blocks.starts, until)
+        if tag in _FORMULAS:
+            _add_formula(units, blocks, index, range(first, last))
         elif last - first > (tag == "code"):  # code in a line is part of its line
-            units.append(
-                Unit(kind, first, last, frozenset(_signs(nodes, index, starts)) if kind is TABLE else frozenset())
-            )
+            units.rows.append((_KINDS[tag], first, last))
+            if tag == "table" and nodes.holds(index, until, _FORMULAS):
+                units.silent.update(_signs(nodes, range(index, until), blocks.starts))
     return units
 
 
 def unit_kinds(page: Page) -> Numbers:
     """Return by block the number of the kind of its unit in ``UNITS``, from 1; 0 outside."""
     kinds = np.zeros(len(page.once(blocks_of)))
-    for unit in page.once(units_of):
-        kinds[unit.blocks] = UNITS.index(unit.kind) + 1
+    for kind, first, last in page.once(units_of).rows:
+        kinds[first:last] = kind + 1
     return kinds
 
 
-def _signs(nodes: Nodes, table: int, starts: Sequence[int]) -> Iterator[int]:
+def _signs(nodes: Nodes, inside: range, starts: Sequence[int]) -> Iterator[int]:
     """Yield the blocks of the formulas in a table."""
-    end = nodes.end_of(table)
-    if not nodes.holds(table, end, _FORMULAS):
-        return
-    for index in range(table, end):
+    for index in inside:
         if nodes.tag_of(index) in _FORMULAS:
             yield from range(bisect_left(starts, index), bisect_left(starts, nodes.end_of(index)))
-
-
-def _outermost(nodes: Nodes, maybe: list[int]) -> Iterator[int]:
-    """Yield of the elements that are ``maybe`` units those that are, and stand in no other unit."""
-    until = 0
-    for index in maybe:
-        if index >= until and _is_unit(nodes, index):
-            until = nodes.end_of(index)
-            yield index
 
 
 def _is_unit(nodes: Nodes, index: int) -> bool:
@@ -123,24 +103,20 @@ def _is_unit(nodes: Nodes, index: int) -> bool:
     return not nodes.holds(*below, _IN_FIGURES, other=True) and nodes.holds(*below, _TEXT_OF_FIGURES)
 
 
-def _with_line(blocks: Blocks, index: int, first: int, last: int) -> Unit:
-    """Return the formula at node ``index`` with the text before and after it in the same paragraph."""
-    around, silent = blocks.around, frozenset(range(first, last))
+def _add_formula(units: Units, blocks: Blocks, index: int, inside: range) -> None:
+    """Add the formula at node ``index`` with the text around it in its paragraph; two of one paragraph are one."""
+    around, kind, first, last = blocks.around, UNITS.index(FORMULA), inside.start, inside.stop
     home = int(around.parents[around.nodes.searchsorted(index)])
     if first and blocks.elements[first - 1] == home:
         first -= 1
     if last < len(blocks) and blocks.elements[last] == home:
         last += 1
-    return Unit(FORMULA, first, last, silent)
-
-
-def _add_formula(units: list[Unit], unit: Unit) -> None:
-    """Add a formula to ``units``; two of one paragraph are one."""
-    if units and units[-1].last > unit.first:
-        other = units.pop()
-        unit = Unit(other.kind, other.first, max(other.last, unit.last), other.silent | unit.silent)
-    if unit.last > unit.first:
-        units.append(unit)
+    if units.rows and units.rows[-1][2] > first:
+        kind, first, before = units.rows.pop()
+        last = max(before, last)
+    if last > first:
+        units.rows.append((kind, first, last))
+        units.silent.update(inside)
 
 
 # --- all that belongs together
@@ -153,14 +129,12 @@ NO_PARTS = Parts(
 
 def parts_of(page: Page) -> Parts:
     """Find what belongs together on ``page``; ask for it by ``page.once``."""
-    nodes, blocks, units = page.nodes, page.once(blocks_of), page.once(units_of)
-    rows = [(UNITS.index(unit.kind), unit.first, unit.last) for unit in units]
-    silent = sorted({block for unit in units for block in unit.silent})
+    units = page.once(units_of)
     return Parts(
-        np.array(rows, np.int64).reshape(-1, 3) if rows else NO_PARTS.units,
-        kernel.active.introduced_lists(nodes, blocks),
+        np.array(units.rows, np.int64).reshape(-1, 3),
+        kernel.active.introduced_lists(page.nodes, page.once(blocks_of)),
         headings_of(page),
-        np.array(silent, np.int64),
+        np.array(sorted(units.silent), np.int64),
     )
 
 

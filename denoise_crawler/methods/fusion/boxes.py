@@ -16,7 +16,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import H1, H3
-from denoise_crawler.kernel.names import Remembered
+from denoise_crawler.kernel.names import BOX, Remembered
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from denoise_crawler.page.nodes import Element
 
 BOXES = "calls", "calls around", "below advertisement", "near address field", "below comments", "answerable"
-_MOST_CALLS = 4.0  # that a block counts
 _ADVERTISEMENTS = (
     "advertisement|advertisements|advertising|advert|ad|ads|sponsored|sponsored content|promoted|anzeige"
     "|werbung|publicité|annonce|publicidad|anuncio|publicidade|pubblicità|annuncio|advertentie|reklama"
@@ -51,7 +50,7 @@ _REPLIES = (
     "|απάντηση|válasz|răspunde|הגב|رد|उत्तर|vastaa|report|like|flag"
 )
 _ADVERTISED, _ANSWERED = frozenset(_ADVERTISEMENTS.split("|")), frozenset(_REPLIES.split("|"))
-_BOX, _LEVELS, _MOST_FIELDS = 1_500, 4, 20  # characters of a box; elements from its field upwards; fields
+_LEVELS, _MOST_FIELDS = 4, 20  # elements from a field upwards; fields
 NO_BOXES = np.zeros((len(BOXES), 1), np.float32)
 
 
@@ -60,68 +59,46 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     if not len(blocks):
         return NO_BOXES
+    labels = [
+        (block, label)
+        for block, text in enumerate(blocks.texts)
+        if len(text) <= _LONGEST_LABEL and (label := _LABELS[text])
+    ]
+    boxes, calls = list(_with_address_field(page, blocks)), kernel.active.calls_in(blocks)
+    if not (labels or boxes or calls.any()):
+        return NO_BOXES
     rows = np.zeros((len(BOXES), len(blocks)), np.float32)
-    rows[0] = np.minimum(kernel.active.calls_in(blocks.texts), _MOST_CALLS)
-    if rows[0].any():
-        rows[1] = _around(blocks, rows[0])
-    labels = [_LABELS[text] if len(text) <= _LONGEST_LABEL else 0 for text in blocks.texts]
-    for block in [block for block, label in enumerate(labels) if label == _ADVERTISEMENT]:
+    rows[:2] = calls
+    for block in [block for block, label in labels if label & _ADVERTISEMENT]:
         rows[2, block : _end_of_box(blocks, block)] = 1.0
-    for first, last in _with_address_field(page, blocks):
+    for first, last in boxes:
         rows[3, first:last] = 1.0
-    for block in islice(_labels_of_comments(blocks), _MOST_LABELS):
+    of_comments = (block for block, label in labels if label & _OF_COMMENTS and not blocks.linked[block])
+    for block in islice(of_comments, _MOST_LABELS):
         is_heading = int(blocks.around.tags[blocks.elements[block]]) in _HEADING_TAGS
         below = rows[4, block : _end_of_section(blocks, block)]
         np.maximum(below, 1.0 + is_heading, out=below)
-    for first, last in _answerable(blocks, [block for block, label in enumerate(labels) if label == _BUTTON]):
+    for first, last in _answerable(blocks, [block for block, label in labels if label & _BUTTON]):
         rows[5, first:last] = 1.0
     return rows
 
 
 _HEADING_TAGS = frozenset(range(H1, H3 + 1))
-_ADVERTISEMENT, _BUTTON = 1, 2
+_ADVERTISEMENT, _BUTTON, _OF_COMMENTS = 1, 2, 4
 
 
 def _label(text: str) -> int:
-    """Return whether a short text is the label of an advertisement, a button to answer, or neither (0)."""
+    """Return whether a short text is the label of an advertisement or of comments, or a button, as bits."""
     text = text.lower()
+    if len(text) > _LONGEST_LABEL:
+        return 0
+    of_comments = _OF_COMMENTS if _COMMENTS.fullmatch(text) else 0
     if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED:
-        return _BUTTON
-    is_label = len(text) <= _LONGEST_LABEL and text.strip(" :–-—•[](){}*") in _ADVERTISED
-    return _ADVERTISEMENT if is_label else 0
+        return of_comments | _BUTTON
+    return of_comments | (_ADVERTISEMENT if text.strip(" :–-—•[](){}*") in _ADVERTISED else 0)
 
 
 _LABELS = Remembered(_label)
-
-
-def _labels_of_comments(blocks: Blocks) -> Iterator[int]:
-    texts = blocks.texts
-    return (
-        block
-        for block in np.flatnonzero(blocks.linked == 0.0).tolist()
-        if len(texts[block]) <= _LONGEST_LABEL and _LABELS_OF_COMMENTS[texts[block]]
-    )
-
-
-def _is_label_of_comments(text: str) -> bool:
-    text = text.lower()
-    return len(text) <= _LONGEST_LABEL and _COMMENTS.fullmatch(text) is not None
-
-
-_LABELS_OF_COMMENTS = Remembered(_is_label_of_comments)
-
-
-def _around(blocks: Blocks, calls: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return by block the calls in the smallest element that holds it and more, but no more than a box."""
-    around = blocks.around
-    held = np.concatenate(([0.0], np.cumsum(calls)))
-    characters = np.concatenate(([0.0], np.cumsum(blocks.characters)))
-    first, last = around.first, around.last
-    inside, large = held[last] - held[first], characters[last] - characters[first] > _BOX
-    above = around.parents[blocks.elements]
-    above = np.maximum(above, 0)
-    whole = np.where(large[above], calls, inside[above])
-    return np.minimum(whole, 2 * _MOST_CALLS)
 
 
 def _end_of_box(blocks: Blocks, label: int) -> int:
@@ -131,7 +108,7 @@ def _end_of_box(blocks: Blocks, label: int) -> int:
         element = int(around.parents[element])
     first, last = int(around.first[element]), int(around.last[element])
     size = float(blocks.characters[first:last].sum())
-    return last if first == label and size <= _BOX else label + 1
+    return last if first == label and size <= BOX else label + 1
 
 
 def _end_of_section(blocks: Blocks, label: int) -> int:
@@ -142,10 +119,15 @@ def _end_of_section(blocks: Blocks, label: int) -> int:
     return int(around.last[element])
 
 
+_INPUTS = frozenset({"input"})
+_NO_TEXT = frozenset({"hidden", "submit", "checkbox", "radio", "button", "image", "search"})
+
+
 def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]:
     """Yield the first block and that behind the last of the boxes in which readers are to write an address."""
     nodes, around = page.nodes, blocks.around
-    fields = [index for index in nodes.tagged(frozenset({"input"})) if _is_address_field(nodes.elements[index])]
+    inputs = ((index, nodes.elements[index]) for index in nodes.tagged(_INPUTS))
+    fields = [index for index, one in inputs if one.get("type") not in _NO_TEXT and _is_address_field(one)]
     titles = np.flatnonzero(around.tags[blocks.elements] == H1) if fields else np.empty(0, np.int64)
     for index in fields[:_MOST_FIELDS]:
         element = bisect_right(around.nodes, index) - 1
@@ -154,7 +136,7 @@ def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]
         box = 0, 0
         for _ in range(_LEVELS):
             first, last = int(around.first[element]), int(around.last[element])
-            is_large = blocks.characters[first:last].sum() > _BOX / 2
+            is_large = blocks.characters[first:last].sum() > BOX / 2
             if element <= 0 or is_large or ((first <= titles) & (titles < last)).any():
                 break
             box = (first, last) if last > first else box

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +12,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import KINDS, PAGE, PLACES, SAID, SCORES, SITE, UNSAID, Headline
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
+from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, description_of
 from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.page import Page
@@ -95,6 +96,9 @@ class Forests(NamedTuple):
     second: BoostedTrees
 
 
+_SHARED = "title", "description", "declared", "kinds", "units", "blocks", "class_words", "forests"  # of all looks
+
+
 @dataclass(eq=False)
 class Look:
     """What is known of a page's blocks, and what the trees of some ``forests`` make of it, worked out once.
@@ -130,8 +134,9 @@ class Look:
         """Look at the same page again, with what its site says and what is wished."""
         if standing is None and self.standing is None and wishes == self.wishes:
             return self
-        other = replace(self, standing=standing, wishes=wishes)
-        other.__dict__.update(headline=self.headline, of_page=self.of_page)
+        other = Look.__new__(Look)
+        shared = {"headline": self.headline, "of_page": self.of_page, "standing": standing, "wishes": wishes}
+        other.__dict__ = {name: self.__dict__[name] for name in _SHARED} | shared
         return other
 
     @cached_property
@@ -147,6 +152,11 @@ class Look:
         if standing is None or standing.pages < EVERYWHERE_PAGES:
             return np.zeros(len(self.blocks), bool)
         return standing.texts >= EVERYWHERE_SHARE * standing.pages
+
+    def asks(self, block: int) -> bool:
+        """Return True if the box around a block asks something of the reader."""
+        of_boxes = self.declared[-len(BOXES) :]
+        return bool((of_boxes[:, block if of_boxes.shape[1] > 1 else 0] > 0.0).any())
 
     def links_around(self, block: int) -> float:
         """Return the share of characters in links, of the element above that of a block."""

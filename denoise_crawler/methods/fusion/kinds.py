@@ -59,11 +59,11 @@ class KindWords:
 
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
-        numbers = {*self._known(page.once(address_and_declared_words_of))}
-        return self._mean(numbers.union(*map(self._of_names.__getitem__, {*_names(page)})))
+        numbers = self._known(page.once(address_and_declared_words_of))
+        return self._mean({*numbers}.union(*map(self._of_names.__getitem__, _names(page))))
 
     def _mean(self, numbers: set[int]) -> Numbers:
-        rising = np.sort(self._log_odds[sorted(numbers)], axis=0)
+        rising = np.sort(self._log_odds[list(numbers)], axis=0)
         strongest: Numbers = rising[-_STRONGEST:].sum(axis=0) / _STRONGEST
         return strongest
 
@@ -78,7 +78,7 @@ def kind_words_of(page: Page) -> frozenset[str]:
     The sources are classes and ids, the path of the address, what the page declares of itself and the types of its
     linked data.
     """
-    return page.once(address_and_declared_words_of).union(*map(words_of, dict.fromkeys(_names(page))))
+    return page.once(address_and_declared_words_of).union(*map(words_of, _names(page)))
 
 
 def address_and_declared_words_of(page: Page) -> frozenset[str]:
@@ -88,8 +88,8 @@ def address_and_declared_words_of(page: Page) -> frozenset[str]:
     return frozenset(words)
 
 
-def _names(page: Page) -> list[str]:
-    return page.once(blocks_of).around.names[:_MOST_NAMES]
+def _names(page: Page) -> set[str]:
+    return {*page.once(blocks_of).around.names[:_MOST_NAMES]}
 
 
 def _path(url: str) -> str:

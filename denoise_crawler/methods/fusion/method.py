@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +14,6 @@ from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion import records
 from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of
-from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
@@ -33,6 +33,7 @@ _EVERYWHERE = -3.0  # added to log odds of prose that stands on every page
 _LEAST_PROSE, _MOST_LINKED = 60, 0.3  # characters, the share of them in links
 _KEPT, _DOUBTED = 0.6, -1.8  # log odds that a box at the end of an article gets, and that it must have
 _PARAGRAPHS, _LEAST_BOX, _MOST_OF_BOX = 2, 8, 4  # of an article; tokens of prose, blocks
+_TABLES = TABLE, DEFINITIONS
 _USUAL, _FORM = 0.8, 3  # of the other pages have a heading; so many of these make a page a form
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
@@ -100,7 +101,8 @@ class Fusion(Method):
         parts = page.once(parts_of)
         scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
         if page_type.name == "article":
-            scores = scores + _EVERYWHERE * _prose_everywhere(look, parts)
+            scores = scores.copy()
+            scores[_prose_everywhere(look, parts)] += _EVERYWHERE
             scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
             related = records.related_products(look)
@@ -129,52 +131,50 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     for itself; but several headings that most pages have, and text of its own below one of them, are a form: its
     sections are content.
     """
-    scores, best, tables = look.scores.copy(), look.headline.best, np.zeros(len(look.scores), bool)
-    standing = look.standing
+    standing, best, known = look.standing, look.headline.best, look.scores.tolist()
     assert standing is not None  # noqa: S101
-    for kind, first, last in parts.units.tolist():
-        tables[first:last] |= UNITS[kind] in (TABLE, DEFINITIONS)
-    headings = [
-        slice(first, last)
-        for first, last, _ in parts.headings.tolist()
-        if not first <= best < last and scores[first:last].min() < _WITH_SECTION
+    usual = (standing.texts[parts.headings[:, 0]] >= _USUAL * standing.pages).tolist()
+    headings = [one for one in parts.headings.tolist() if not one[0] <= best < one[1]]
+    tables = [block for kind, *ends in parts.units.tolist() if UNITS[kind] in _TABLES for block in range(*ends)]
+    low = [range(first, last) for first, last, _ in headings if min(known[first:last]) < _WITH_SECTION]
+    form = [
+        (range(first, last), range(first, end))
+        for (first, last, end), often in zip(parts.headings.tolist(), usual, strict=True)
+        if often and not first <= best < last
     ]
-    usual = standing.texts >= _USUAL * standing.pages
-    form = [one for one in parts.headings.tolist() if usual[one[0]] and not one[0] <= best < one[1]]
-    wanted = tables.copy()
-    for heading in headings:
-        wanted[heading] = True
-    for first, _, end in form if len(form) >= _FORM else ():
-        wanted[first:end] = True
-    if not wanted.any():
-        return scores
-    of_page = np.full(len(scores), -np.inf)
-    of_page[wanted] = alone.scores_of(np.flatnonzero(wanted))
-    scores[tables] = np.maximum(scores[tables], of_page[tables])
-    for heading in headings:
-        if of_page[heading].min() > 0.0:
-            scores[heading] = np.maximum(scores[heading], _WITH_SECTION)
-    form = [(first, end) for first, last, end in form if of_page[first:last].min() > 0.0]
-    if len(form) >= _FORM and any(scores[first:end].max() > 0.0 for first, end in form):
-        for first, end in form:
-            scores[first:end] = np.maximum(scores[first:end], of_page[first:end])
+    form = form if len(form) >= _FORM else []
+    wanted = [*{*tables, *chain(*low), *chain(*(section for _, section in form))}]
+    if not wanted:
+        return look.scores
+    of_page = dict(zip(wanted, alone.scores_of(np.array(wanted)).tolist(), strict=True))
+    scores = look.scores.copy()
+    for block in tables:
+        scores[block] = max(known[block], of_page[block])
+    for heading in low:
+        if min(map(of_page.__getitem__, heading)) > 0.0:
+            for block in heading:
+                scores[block] = max(scores[block], _WITH_SECTION)
+    sections = [section for heading, section in form if min(map(of_page.__getitem__, heading)) > 0.0]
+    if len(sections) >= _FORM and any(scores[section].max() > 0.0 for section in sections):
+        for block in chain(*sections):
+            scores[block] = max(scores[block], of_page[block])
     return scores
 
 
-def _prose_everywhere(look: Look, parts: Parts) -> Flags:
-    """Return which long texts stand on four of five pages of the site: disclaimers, appeals, what a blog is about.
+def _prose_everywhere(look: Look, parts: Parts) -> list[int]:
+    """Return the long texts on four of five pages of the site: disclaimers, appeals, what a blog is about.
 
     Short articles make them most of the text, and worth their doubt. What tables, boxes and sections of documents
     share is their form.
     """
     characters, linked = look.blocks.characters, look.blocks.linked
-    prose: Flags = look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters)
-    for _, first, last in parts.units.tolist():
-        prose[first:last] = False
+    prose = np.flatnonzero(look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters))
+    if not len(prose):
+        return []
+    form = [range(first, last) for _, first, last in parts.units.tolist()]
     for first, last, end in parts.headings.tolist():
-        is_title = first <= look.headline.best < last
-        prose[first : last if is_title else end] = False
-    return prose
+        form.append(range(first, last if first <= look.headline.best < last else end))
+    return sorted({*prose.tolist()}.difference(*form))
 
 
 def _last_box(look: Look, scores: Numbers) -> list[int]:
@@ -191,11 +191,10 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
     element = int(blocks.elements[last])
     while around.first[element] > before:
         element = int(around.parents[element])
-    asks = (look.declared[-len(BOXES) :] > 0.0).any(axis=0)
-    ends = (blocks.linked > 0.0) | asks | (look.standing is not None and look.standing.texts > 0.0)
     box = []
     for block in range(last + 1, min(int(around.last[element]), last + 1 + _MOST_OF_BOX)):
-        if ends[block] or "©" in blocks.texts[block]:
+        is_elsewhere = look.standing is not None and look.standing.texts[block] > 0.0
+        if is_elsewhere or blocks.linked[block] > 0.0 or "©" in blocks.texts[block] or look.asks(block):
             break
         if scores[block] > _DOUBTED and blocks.tokens[block] >= _LEAST_BOX:
             box.append(block)

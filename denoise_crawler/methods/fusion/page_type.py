@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import log1p
+from math import exp, log1p
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from denoise_crawler.page import Page
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Numbers
+    from denoise_crawler.kernel.columns import Blocks
 
 _COUNTED_TAGS = (
     "form", "input", "table", "pre", "code", "img", "h1", "h2", "h3", "li", "article", "section", "time",
@@ -124,8 +125,8 @@ def _may_be_thread(blocks: Blocks) -> bool:
 
     places = kernel.active.places_of(blocks, _LONGEST_DATED, _LEAST_BETWEEN, _TRIED)
     for place in places[:_MOST_GROUPS]:
-        dates = (find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place)
-        if sum(date is not None for date in dates) > 1:
+        dates = [find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place]
+        if len(dates) - dates.count(None) > 1:
             return True
     return False
 
@@ -140,7 +141,7 @@ CUT_SHIFTS = dict.fromkeys(KINDS, 0.0) | {
     "documentation": 0.8,
     "service": 0.6,
 }
-_SHIFTS = np.array([CUT_SHIFTS[kind] for kind in KINDS])
+_SHIFTS = [CUT_SHIFTS[kind] for kind in KINDS]
 _MOST_SCORE = 8.0
 _PRODUCT, _LEAST_PRODUCT = KINDS.index("product"), 0.3  # chance from which values of a product are looked for
 
@@ -152,13 +153,12 @@ class PageTypeTrees:
         by_kind = (trees[number :: len(KINDS)] for number in range(len(KINDS)))
         self._trees = BoostedTrees([*chain(*by_kind)])
 
-    def scores(self, traits: Sequence[float], look: Look) -> Numbers:
+    def scores(self, traits: Sequence[float], look: Look) -> list[float]:
         """Return the score of each kind, their mean 0, by what the page says of itself and the trees of blocks."""
         row = page_type_row(traits, look).reshape(-1, 1)
-        scores = self._trees.in_kernel.scores(row, len(KINDS))
-        centred = scores - scores.sum() / len(KINDS)
-        bounded: Numbers = np.minimum(np.maximum(centred, -_MOST_SCORE), _MOST_SCORE)
-        return bounded
+        scores = self._trees.in_kernel.scores(row, len(KINDS)).tolist()
+        mean = sum(scores) / len(KINDS)
+        return [min(max(score - mean, -_MOST_SCORE), _MOST_SCORE) for score in scores]
 
 
 class PageType(NamedTuple):
@@ -169,7 +169,7 @@ class PageType(NamedTuple):
     may_be_product: bool = False
 
 
-def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
+def page_type_of(scores: Sequence[float], *, has_fields: bool) -> PageType:
     """Return the likeliest of ``KINDS``, and the mean shift of all, each as likely as it is.
 
     Args:
@@ -178,7 +178,8 @@ def page_type_of(scores: Numbers, *, has_fields: bool) -> PageType:
     """
     if has_fields:
         return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
-    chances = np.exp(scores - scores.max())
-    chances /= chances.sum()
-    name, may_be_product = KINDS[int(scores.argmax())], bool(chances[_PRODUCT] >= _LEAST_PRODUCT)
-    return PageType(name, float(chances @ _SHIFTS), may_be_product or name == "product")
+    most = max(scores)
+    odds = [exp(score - most) for score in scores]
+    name, may_be_product = KINDS[scores.index(most)], odds[_PRODUCT] >= _LEAST_PRODUCT * sum(odds)
+    shift = sum(map(mul, odds, _SHIFTS)) / sum(odds)
+    return PageType(name, shift, may_be_product or name == "product")

@@ -11,13 +11,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
-from denoise_crawler.kernel.names import comments_and_labels
+from denoise_crawler.kernel.names import Remembered, comments_and_labels
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
 
@@ -47,17 +47,18 @@ _PRICE = re.compile(
 
 def record_fields(look: Look) -> NDArray[np.bool_] | None:
     """Return which blocks are fields of a record; None unless the site's pages have a price near their title."""
-    blocks, standing = look.blocks, look.standing
-    if standing is None or standing.pages < MIN_PAGES:
+    blocks, standing, title = look.blocks, look.standing, look.headline.main
+    if standing is None or standing.pages < MIN_PAGES or title < 0:
         return None
+    least = _PRICED * standing.pages
     home = blocks.elements
-    usual = standing.path_pages[home] >= _USUAL * standing.pages
-    changing = (standing.masked >= _PRICED * standing.pages) & (standing.texts < _PRICED * standing.pages)
-    priced = usual & changing & (blocks.characters <= _PRICE_CHARACTERS)
-    title = main_heading(look)
-    near = [block for block in np.flatnonzero(priced).tolist() if 0 <= title <= block <= title + _NEAR]
-    if not any(has_price(blocks.texts[block]) for block in near):
+    if not any(
+        standing.masked[block] >= least > standing.texts[block]
+        and standing.path_pages[home[block]] >= _USUAL * standing.pages
+        for block in prices(blocks, title, title + _NEAR + 1)
+    ):
         return None
+    usual = standing.path_pages[home] >= _USUAL * standing.pages
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
     again = np.where(whole, np.maximum(standing.masked, standing.shapes), standing.masked)
     sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
@@ -70,6 +71,12 @@ def record_fields(look: Look) -> NDArray[np.bool_] | None:
     return fields if fields.any() else None
 
 
+def prices(blocks: Blocks, first: int, last: int) -> list[int]:
+    """Return the short blocks from ``first`` up to ``last`` that have a price."""
+    short = blocks.characters[first:last] <= _PRICE_CHARACTERS
+    return [block for block in (np.flatnonzero(short) + first).tolist() if has_price(blocks.texts[block])]
+
+
 def has_price(text: str) -> bool:
     """Return True if a price stands in ``text``.
 
@@ -78,12 +85,6 @@ def has_price(text: str) -> bool:
         (True, False)
     """
     return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
-
-
-def main_heading(look: Look) -> int:
-    """Return the block of the first ``h1``, else the one most like the page's title; -1 if none is."""
-    headings = np.flatnonzero(look.headline.first_heading)
-    return int(headings[0]) if len(headings) else look.headline.best
 
 
 def field_reason(look: Look, block: int) -> str:
@@ -118,18 +119,18 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
         look: What is known of the page.
         declared: Values that the page declares in JSON-LD: their letters and digits, in small letters.
     """
-    blocks, title = look.blocks, main_heading(look)
+    blocks, title = look.blocks, look.headline.main
     values = np.zeros(len(blocks), bool)
     if title < 0:
         return values
     short = blocks.characters <= _LABEL_CHARACTERS
-    near = slice(max(title - _BEFORE, 0), title + _BEHIND)
-    for block in (np.flatnonzero(short[near]) + near.start).tolist():
-        text = blocks.texts[block]
-        priced = has_price(text)
-        if priced and block > title and blocks.linked[block]:
-            break  # the first of the products that are related to this one
-        values[block] = priced or _holds(text, declared)
+    first = max(title - _BEFORE, 0)
+    priced = prices(blocks, first, title + _BEHIND)
+    # the first of the products that are related to this one
+    end = next((block for block in priced if block > title and blocks.linked[block]), title + _BEHIND)
+    values[[block for block in priced if block < end]] = True
+    for block in (np.flatnonzero(short[first:end]) + first).tolist() if declared else ():
+        values[block] |= _holds(blocks.texts[block], declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
     rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(look, block)))
     for row in islice(rows, MAX_VALUES):
@@ -138,8 +139,6 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
-    if not declared:
-        return False
     bare = letters(text)
     return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
 
@@ -147,12 +146,9 @@ def _holds(text: str, declared: Collection[str]) -> bool:
 def _row(look: Look, block: int) -> list[int]:
     """Return the blocks of the row that begins with a label of a code or a maker; none if this is no label."""
     texts, characters = look.blocks.texts, look.blocks.characters
-    text = texts[block]
-    # small letters that are compared one by one: twice as fast
-    label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
-    if label is None:
+    if not (end := _LABEL_ENDS[texts[block]]):
         return []
-    behind = text[label.end() :]
+    behind = texts[block][end:]
     if _SAID.search(behind):
         return [block] if _IS_VALUE.search(behind) else []
     following = block + 1
@@ -161,34 +157,40 @@ def _row(look: Look, block: int) -> list[int]:
     return []
 
 
+def _end_of_label(text: str) -> int:
+    """Return where the label of a code or a maker ends that a text begins with; 0 without one."""
+    # small letters that are compared one by one: twice as fast
+    label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
+    return label.end() if label else 0
+
+
+_LABEL_ENDS = Remembered(_end_of_label)
+
 _FEWEST_CARDS, _LARGEST_CARD, _LEAST_LINKED = 2, 12, 3.0  # cards, blocks of one, linked characters in it
 
 
 def related_products(look: Look) -> Flags:
     """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
-    blocks, around, title = look.blocks, look.blocks.around, main_heading(look)
+    blocks, around, title = look.blocks, look.blocks.around, look.headline.main
     others = np.zeros(len(blocks), bool)
     alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    for block in np.flatnonzero(blocks.characters <= _PRICE_CHARACTERS).tolist():
-        if 0 <= title < block and has_price(blocks.texts[block]):
-            alike[_look(blocks, block)].append(block)
-    for prices in alike.values():
-        for block in prices if len(prices) >= _FEWEST_CARDS else ():
+    for block in prices(blocks, title + 1, len(blocks)) if title >= 0 else ():
+        alike[_look(blocks, block)].append(block)
+    linked = [0.0, *accumulate(blocks.linked.tolist())]
+    first, last, parents = around.first.tolist(), around.last.tolist(), around.parents.tolist()
+    for alike_prices in alike.values():
+        for block in alike_prices if len(alike_prices) >= _FEWEST_CARDS else ():
             element = int(blocks.elements[block])
-            while (above := int(around.parents[element])) > 0 and around.first[above] > title:
-                first, last = around.first[above], around.last[above]
-                many = bisect_left(prices, last) - bisect_left(prices, first) > 1
-                if last - first > _LARGEST_CARD or (many and _linked(blocks, element) >= _LEAST_LINKED):
+            while (above := parents[element]) > 0 and first[above] > title:
+                many = bisect_left(alike_prices, last[above]) - bisect_left(alike_prices, first[above]) > 1
+                is_card = linked[last[element]] - linked[first[element]] >= _LEAST_LINKED
+                if last[above] - first[above] > _LARGEST_CARD or (many and is_card):
                     break
                 element = above
-            card = slice(int(around.first[element]), int(around.last[element]))
-            if card.stop - card.start <= _LARGEST_CARD and _linked(blocks, element) >= _LEAST_LINKED:
-                others[card] = True
+            is_card = linked[last[element]] - linked[first[element]] >= _LEAST_LINKED
+            if last[element] - first[element] <= _LARGEST_CARD and is_card:
+                others[first[element] : last[element]] = True
     return others
-
-
-def _linked(blocks: Blocks, element: int) -> float:
-    return float(blocks.linked[blocks.around.first[element] : blocks.around.last[element]].sum())
 
 
 POST = "the text of a post"
