@@ -115,9 +115,11 @@ cdef class Columns:
         cdef tree.xmlNode* node = document.children
         cdef Py_ssize_t index = 1
         cdef bint has_body = False
-        while node != NULL and not (has_body and index == self.count):
+        while True:
             while index < self.count and self.nodes[index].tag == TEXT:
                 index += 1
+            if node == NULL or (has_body and index == self.count):
+                return has_body and index == self.count
             has_body = has_body or node == self.nodes[0].place
             if index < self.count and node == self.nodes[index].place:
                 index += 1
@@ -127,9 +129,6 @@ cdef class Columns:
             while node.next == NULL and node.parent != NULL and node.parent != document:
                 node = node.parent
             node = node.next
-        while index < self.count and self.nodes[index].tag == TEXT:
-            index += 1
-        return has_body and index == self.count
 
     def __len__(self):
         return self.count

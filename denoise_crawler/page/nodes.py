@@ -29,7 +29,7 @@ _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
 _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
 _COMPILED = (
-    "hold", "are_in_tree", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
+    "hold", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
     "end_of", "link_of", "count_tags", "rename", "length", "with_invisible", "characters", "counts",
 )  # fmt: skip
 _TEXTS = frozenset({TEXT})
@@ -126,10 +126,6 @@ class Nodes:
 
     def hold(self) -> None:
         """Keep a reference to all elements: the owner of the tree may remove them."""
-
-    def are_in_tree(self) -> bool:
-        """Return True if no element that is read without being held was taken out of the tree."""
-        return True
 
     def attributes_of(
         self, index: int, readers: Mapping[str, Callable[[str], int]]
