@@ -201,7 +201,7 @@ class Page:
                 found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
-        characters = 0 if found is None else sum(map(len, found.texts))
+        characters = 0 if found is None else found.length()
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
             description = partial(self.once, self_description_of)
             if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, description):
@@ -223,10 +223,7 @@ class Page:
     @cached_property
     def characters(self) -> list[int]:
         """By node, the number of characters in its text, without white space."""
-        if (columns := self.nodes.compiled) is not None:
-            counts: list[int] = columns.characters()
-            return counts
-        return [len("".join(text.split())) if text else 0 for text in self.nodes.texts]
+        return self.nodes.characters()
 
     @cached_property
     def base(self) -> str:
