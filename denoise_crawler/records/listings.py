@@ -80,7 +80,8 @@ def _names_of(nodes: Nodes, index: int, tag: str) -> tuple[str, ...]:
         return ()
     written, identity, has_property = found
     named_property = nodes.elements[index].get("itemprop", "")[:_LONGEST] if has_property else ""
-    return _names(tag, written[:_LONGEST], identity[:_LONGEST], named_property)
+    kind = _DIGITS.sub("", identity[:_LONGEST])  # ids with other numbers are alike
+    return _names(tag, written[:_LONGEST], "" if kind == identity[:_LONGEST] else kind, named_property)
 
 
 _LONGEST = 2 * MAX_NAMES * MAX_NAME_CHARACTERS  # characters of a class: what is remembered must be bounded
@@ -88,10 +89,10 @@ _HAS_PROPERTY: Mapping[str, Callable[[str], int]] = {"itemprop": bool}
 
 
 @lru_cache(maxsize=2_048)
-def _names(tag: str, written: str, identity: str, named_property: str) -> tuple[str, ...]:
+def _names(tag: str, written: str, kind: str, named_property: str) -> tuple[str, ...]:
     classes = dict.fromkeys(_DIGITS.sub("", one) for one in written.split()[:MAX_NAMES])
     names = [f".{name}" for name in classes if name.strip("-_")]
-    if (kind := _DIGITS.sub("", identity)) not in ("", identity):
+    if kind:
         names.append(f"#{kind}")
     if named_property:
         names.append(f"@{named_property}")

@@ -128,7 +128,7 @@ def thread_of(page: Page) -> Thread:
 
 def _tally_of(page: Page) -> Tally:
     nodes = page.nodes
-    texts = [collapse_spaces(text) for text in nodes.texts]
+    texts = [text and collapse_spaces(text) for text in nodes.texts]
     often = Counter(text for text in texts if text and len(text) <= _SHORT)
     dated = [
         find_date(text) is not None if text else tag == "time" and end == index + 1
