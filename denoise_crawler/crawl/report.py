@@ -123,7 +123,7 @@ class CrawlReport:
             message = "%s wrote nothing of %s: our own text takes its place"
             self.first("extractor_fallbacks", message, writing.extractor, url)
         if next(getAllReceivers(self._crawler, page_cleaned), None):
-            cleaned.page.hold()  # they may keep it
+            _ = cleaned.page.root  # they may keep the page, so it keeps its elements
             self._crawler.signals.send_catch_log(page_cleaned, page=cleaned.page, cleaned=cleaned)
 
     def pace(self, shortest: float, longest: float, quota: int) -> None:

@@ -9,7 +9,7 @@ from array import array
 from cpython.unicode cimport PyUnicode_DecodeASCII
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset, strcmp, strlen, strstr
+from libc.string cimport memset, strcmp, strlen
 from lxml.includes cimport tree
 from lxml.includes.etreepublic cimport (
     _Document,
@@ -26,6 +26,9 @@ from lxml.includes.etreepublic cimport (
 from lxml.includes.tree cimport const_xmlChar
 
 import_lxml__etree()
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
 
 # --- nodes: a struct for each, so that no stage asks Python for one
 
@@ -112,9 +115,11 @@ cdef class Columns:
         cdef tree.xmlNode* node = document.children
         cdef Py_ssize_t index = 1
         cdef bint has_body = False
-        while node != NULL and not (has_body and index == self.count):
+        while True:
             while index < self.count and self.nodes[index].tag == TEXT:
                 index += 1
+            if node == NULL or (has_body and index == self.count):
+                return has_body and index == self.count
             has_body = has_body or node == self.nodes[0].place
             if index < self.count and node == self.nodes[index].place:
                 index += 1
@@ -124,9 +129,6 @@ cdef class Columns:
             while node.next == NULL and node.parent != NULL and node.parent != document:
                 node = node.parent
             node = node.next
-        while index < self.count and self.nodes[index].tag == TEXT:
-            index += 1
-        return has_body and index == self.count
 
     def __len__(self):
         return self.count
@@ -215,13 +217,28 @@ cdef class Columns:
             attribute = attribute.next
         return None
 
-    def has_text(self):
-        """Return True if any node is a run of text."""
-        cdef Py_ssize_t index
+    def length(self):
+        """Return the number of characters in all texts."""
+        cdef Py_ssize_t index, length = 0
         for index in range(self.count):
-            if self.nodes[index].tag == TEXT:
-                return True
-        return False
+            length += len(<str>self.texts[index])
+        return length
+
+    def with_invisible(self):
+        """Return the texts with a soft hyphen, or with a joiner or a mark of no width."""
+        cdef Py_ssize_t index
+        cdef list found = []
+        cdef Py_UCS4 letter
+        cdef str text
+        for index in range(self.count):
+            text = self.texts[index]
+            if PyUnicode_IS_ASCII(text):
+                continue
+            for letter in text:
+                if letter == 0xAD or 0x200B <= letter <= 0x200D or letter == 0x2060 or letter == 0xFEFF:
+                    found.append(index)
+                    break
+        return found
 
     def characters(self):
         """Return the number of characters in each text, without white space."""
@@ -288,7 +305,7 @@ cdef class Columns:
                 found.append(index)
         return found
 
-    def holds(self, Py_ssize_t start, Py_ssize_t stop, frozenset tags, bint other):
+    def holds(self, Py_ssize_t start, Py_ssize_t stop, frozenset tags, *, bint other=False):
         """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
         cdef Py_ssize_t index
         cdef const unsigned char[::1] wanted = self.wanted(tags)
@@ -308,15 +325,19 @@ cdef class Columns:
                 found.add(self.names[last])
         return frozenset(found)
 
-    def lines(self, Py_ssize_t start, Py_ssize_t stop, frozenset inline):
-        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break."""
+    def lines(self, Py_ssize_t start, Py_ssize_t stop, frozenset inline, int64_t most):
+        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break.
+
+        The text that exceeds ``most`` characters of all is the last.
+        """
         cdef Py_ssize_t index, block, last = -1  # the block of the last text
         cdef list lines = [], line = []
         cdef const unsigned char[::1] is_inline = self.wanted(inline)
         for index in range(max(start, 0), min(stop, self.count)):
             if not is_inline[self.nodes[index].tag]:
                 last = -1
-            elif self.nodes[index].tag == TEXT:
+            elif self.nodes[index].tag == TEXT and most >= 0:
+                most -= len(<str>self.texts[index])
                 block = self.nodes[index].parent
                 while block > 0 and is_inline[self.nodes[block].tag]:
                     block = self.nodes[block].parent
@@ -534,7 +555,7 @@ cdef class Hints:
         self.rows.append(self.row_of(otherwise))
 
     cdef list row_of(self, dict hints):
-        cdef list row = [None] * (len(self.attributes) + 1)
+        cdef list row = [None] * len(self.attributes)
         for name, words in hints.items():
             row[self.attributes[name.encode("utf-8")]] = Words(words)
         return row
@@ -555,8 +576,10 @@ cdef class Search:
 
     cdef Hints hints
     cdef Names tags, attributes
+    cdef int wanted  # attributes: those with a hint have smaller numbers
 
     def __cinit__(self, Hints hints):
+        self.wanted = len(hints.attributes)
         self.hints, self.tags = hints, Names(hints.tags, len(hints.tags))
         self.attributes = Names(hints.attributes, len(hints.attributes))
 
@@ -565,6 +588,7 @@ cdef class Search:
         cdef tree.xmlAttr* attribute
         cdef list row
         cdef object words
+        cdef int number
         if node.type != tree.XML_ELEMENT_NODE:
             return False
         row = self.hints.rows[self.tags.of(node.name) if node.ns == NULL else -1]
@@ -572,9 +596,11 @@ cdef class Search:
             return True
         attribute = node.properties
         while attribute != NULL:
-            words = row[self.attributes.of(attribute.name)]
-            if words is not None and attribute.ns == NULL and (<Words>words).stand_in_value(node, attribute):
-                return True
+            number = self.attributes.of(attribute.name)
+            if number < self.wanted and attribute.ns == NULL:
+                words = row[number]
+                if words is not None and (<Words>words).stand_in_value(node, attribute):
+                    return True
             attribute = attribute.next
         return False
 
@@ -665,6 +691,8 @@ cdef class _Tags:
 
     cdef const_xmlChar* places[CACHED_TAGS]
     cdef Py_ssize_t numbers[CACHED_TAGS]
+    cdef int cached[CACHED_TAGS]  # kinds
+    cdef int kind  # of the tag whose number was asked for last
     cdef list names, kinds
     cdef dict known
     cdef frozenset skipped, opaque, blocks
@@ -675,16 +703,24 @@ cdef class _Tags:
         self.skipped, self.opaque, self.blocks = skipped, opaque, blocks
 
     cdef Py_ssize_t number(self, tree.xmlNode* node) except -1:
+        """Return the number of the tag of an element, and note its kind."""
         cdef size_t place = (<size_t>node.name >> 3) % CACHED_TAGS
         if self.places[place] == node.name and node.ns == NULL:
+            self.kind = self.cached[place]
             return self.numbers[place]
         cdef str name = namespacedName(node)
-        cdef int kind = 0
         number = self.known.get(name)
-        if number is not None:
-            if node.ns == NULL:  # another name had its place
-                self.places[place], self.numbers[place] = node.name, number
-            return number
+        if number is None:
+            number = self.known[name] = len(self.names)
+            self.names.append(name)
+            self.kinds.append(self.kind_of(name))
+        self.kind = self.kinds[number]
+        if node.ns == NULL:  # another name may have had its place
+            self.places[place], self.numbers[place], self.cached[place] = node.name, number, self.kind
+        return number
+
+    cdef int kind_of(self, str name) except -1:
+        cdef int kind = 0
         if name in self.skipped:
             kind |= SKIPPED
         if name in self.opaque:
@@ -701,20 +737,16 @@ cdef class _Tags:
             kind |= CELL
         elif name in self.blocks:
             kind |= BLOCK
-        self.known[name] = len(self.names)
-        self.names.append(name)
-        self.kinds.append(kind)
-        if node.ns == NULL:
-            self.places[place], self.numbers[place] = node.name, len(self.names) - 1
-        return len(self.names) - 1
-
+        return kind
 
     cdef bint has_block(self, tree.xmlNode* above) except -1:
         """Return True if a block stands below an element."""
         cdef tree.xmlNode* node = next_below(above, above)
         while node != NULL:
-            if node.type == tree.XML_ELEMENT_NODE and <int>self.kinds[self.number(node)] & BLOCK:
-                return True
+            if node.type == tree.XML_ELEMENT_NODE:
+                self.number(node)
+                if self.kind & BLOCK:
+                    return True
             node = next_below(node, above)
         return False
 
@@ -787,21 +819,15 @@ cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
     return True
 
 
-cdef bint may_be_named(tree.xmlNode* node) noexcept nogil:
+cdef Words OF_LINE_NUMBERS = Words(("ln", "linen", "line-n", "gutter", "num"))
+
+
+cdef bint may_be_named(tree.xmlNode* node) noexcept:
     """Return True if a class may name the numbers of lines."""
     cdef tree.xmlAttr* attribute = node.properties
-    cdef const char* value
     while attribute != NULL:
         if strcmp(<const char*>attribute.name, "class") == 0:
-            if attribute.children == NULL:
-                return False
-            if attribute.children.next != NULL or attribute.children.content == NULL:
-                return True
-            value = <const char*>attribute.children.content
-            return (
-                strstr(value, "ln") != NULL or strstr(value, "linen") != NULL or strstr(value, "line-n") != NULL
-                or strstr(value, "gutter") != NULL or strstr(value, "num") != NULL
-            )
+            return not is_plain(attribute) or OF_LINE_NUMBERS.stand_in(plain_value(attribute))
         attribute = attribute.next
     return False
 
@@ -835,7 +861,6 @@ def walk_tree(
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
-    cdef list above = []  # the parents of the levels that are open
     cdef set swallowing = set()
     cdef Py_ssize_t parent = 0, depth = 0, deepest = 0, index, number, next_root = 0
     cdef int kind
@@ -856,11 +881,11 @@ def walk_tree(
             if not depth:
                 break
             child, holder = holder, holder.parent
-            parent = above.pop()
+            parent = max(columns.nodes[parent].parent, 0)
             depth -= 1
         elif child.type == tree.XML_ELEMENT_NODE:
             number = known.number(child)
-            kind = known.kinds[number]
+            kind = known.kind
             if not kind & SKIPPED or (
                 kind & NOSCRIPT
                 and (swallowing or is_longer(child, notice))
@@ -890,7 +915,6 @@ def walk_tree(
                             runs.add_from(index, child, child.children, False)
                         inner = findChildForwards(child, 0)
                     if inner != NULL:
-                        above.append(parent)
                         depth += 1
                         deepest = max(deepest, depth)
                         holder, parent, following = child, index, inner

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -214,12 +214,8 @@ def _is_next_to_nothing(kept: int, kept_by_safer: int) -> bool:
 
 def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
     """Count the characters outside links: all of them, and those that are no noise."""
-    if (columns := page.nodes.compiled) is not None:
-        _, unlinked, _, unlinked_kept = columns.counts(noise)
-        return unlinked, unlinked_kept
-    is_unlinked = [link < 0 for link in page.nodes.links]
-    is_kept = [unlinked and not gone for unlinked, gone in zip(is_unlinked, noise, strict=True)]
-    return sum(compress(page.characters, is_unlinked)), sum(compress(page.characters, is_kept))
+    _, unlinked, _, unlinked_kept = page.nodes.counts(noise)
+    return unlinked, unlinked_kept
 
 
 def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import compress
 from typing import TypeAlias
 
 import numpy as np
@@ -168,11 +167,8 @@ def count_characters(page: Page, noise: list[bool] | None) -> tuple[int, int]:
         >>> count_characters(Page.parse("", "<p>One.<p>A two."), [False, True, True, False, False])
         (9, 5)
     """
-    if (columns := page.nodes.compiled) is not None:
-        visible, _, kept, _ = columns.counts(noise)
-        return visible, kept
-    visible = sum(page.characters)
-    return visible, visible if noise is None else visible - sum(compress(page.characters, noise))
+    visible, _, kept, _ = page.nodes.counts(noise)
+    return visible, kept
 
 
 def noise_ratio(visible: int, kept: int) -> float:

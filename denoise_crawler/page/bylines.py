@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from denoise_crawler.page.date_parsing import MAX_DATE_CHARACTERS, first_date, month_of
-from denoise_crawler.page.nodes import Nodes
+from denoise_crawler.page.nodes import INLINE, Nodes
 from denoise_crawler.page.page import Page, self_description_of
 from denoise_crawler.page.text import HAN, collapse_spaces, letters
 
@@ -73,6 +73,7 @@ _NODES_BEFORE, _NODES_AFTER = 40, 160  # of the heading
 _LONGEST = 140  # characters of a line that is a date or a byline, not a sentence with one
 _SHORTEST_TITLE, _LONGEST_TITLE = 4, 400
 _CONTENT = 1_200  # characters after the heading: what follows is the article
+_ANY = 1 << 40
 _NO_READERS: dict[str, Callable[[str], int]] = {}
 _LONGEST_CLASS = 1_000  # characters of a class and id: what is remembered must be bounded
 _LEVELS = 12
@@ -115,21 +116,15 @@ def lines_beside_heading(page: Page) -> list[Line]:
     if (heading := _heading(page)) is None:
         return []
     nodes, end = page.nodes, page.nodes.end_of(heading)
-    last, left = end, _CONTENT
-    for text in nodes.texts[end : end + _NODES_AFTER]:
-        last += 1
-        left -= len(text)
-        if left < 0:
-            break
-    lines = _lines(nodes, end, last)
+    lines = _lines(nodes, end, min(end + _NODES_AFTER, len(nodes)), _CONTENT)
     comments = next((place for place, (_, text) in enumerate(lines) if _COMMENTS.fullmatch(text)), len(lines))
-    return lines[:comments] + _lines(nodes, max(heading - _NODES_BEFORE, 1), heading)[::-1]
+    return lines[:comments] + _lines(nodes, max(heading - _NODES_BEFORE, 1), heading, _ANY)[::-1]
 
 
-def _lines(nodes: Nodes, start: int, stop: int) -> list[Line]:
+def _lines(nodes: Nodes, start: int, stop: int, most: int) -> list[Line]:
     """Return the lines of text in some nodes."""
     texts, joined = nodes.texts, list[Line]()
-    for line in nodes.lines(start, stop):
+    for line in nodes.lines(start, stop, INLINE, most):
         text = collapse_spaces(texts[line[0]] if len(line) == 1 else _joined([texts[index] for index in line]))
         if joined and joined[-1][1][-1] in ":：":  # a label, with its value in the next block
             joined[-1] = [*joined[-1][0], *line], f"{joined[-1][1]} {text}"

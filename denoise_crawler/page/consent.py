@@ -44,8 +44,10 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, describe: Callable[[]
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
     """
+    if _declares_work(describe()):
+        return False
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(describe())
+    return by_address or _is_all_dialog(nodes, root)
 
 
 def _declares_work(description: SelfDescription) -> bool:

@@ -28,6 +28,12 @@ _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
 _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
+_COMPILED = (
+    "hold", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
+    "end_of", "link_of", "count_tags", "rename", "length", "with_invisible", "characters", "counts",
+)  # fmt: skip
+_TEXTS = frozenset({TEXT})
+_INVISIBLE = frozenset("\xad\u200b\u200c\u200d\u2060\ufeff")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +47,7 @@ class Columns:
     links: NDArray[np.int32]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Nodes:
     """The nodes of a page in document order, one column per property; node 0 is the body.
 
@@ -51,7 +57,7 @@ class Nodes:
     for reading, and who changes a tree reads :attr:`Page.root` first.
     ``signed`` is what :func:`~denoise_crawler.page.signs.signed` found.
     ``compiled`` are the same columns as the compiled core keeps them, None without the core; of these the lists
-    are made when they are asked for.
+    are made when they are asked for, and its methods stand in the place of those here.
     """
 
     tags: list[str]
@@ -69,7 +75,7 @@ class Nodes:
         """Return the nodes that the compiled core keeps."""
         nodes = cls.__new__(cls)
         nodes.compiled, nodes.elements, nodes.texts = columns, columns, columns.texts
-        nodes.signed = nodes._columns = None
+        vars(nodes).update([(name, getattr(columns, name)) for name in _COMPILED])
         return nodes
 
     if not TYPE_CHECKING:  # which would take any name
@@ -83,15 +89,6 @@ class Nodes:
 
     def __len__(self) -> int:
         return len(self.elements)
-
-    def hold(self) -> None:
-        """Keep a reference to all elements: the owner of the tree may remove them."""
-        if self.compiled is not None:
-            self.compiled.hold()
-
-    def are_in_tree(self) -> bool:
-        """Return True if no element that is read without being held was taken out of the tree."""
-        return self.compiled is None or self.compiled.are_in_tree()
 
     @property
     def columns(self) -> Columns:
@@ -108,27 +105,6 @@ class Nodes:
             self._columns = Columns(names, *table)
         return self._columns
 
-    def attributes_of(
-        self, index: int, readers: Mapping[str, Callable[[str], int]]
-    ) -> tuple[str, str, int] | None:
-        """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
-        if self.compiled is not None:
-            found: tuple[str, str, int] | None = self.compiled.attributes_of(index, readers)
-            return found
-        if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
-            return None
-        bits = 0
-        for name in attributes.keys() & readers.keys():
-            bits |= readers[name](attributes[name])
-        return attributes.get("class", ""), attributes.get("id", ""), bits
-
-    def address_of(self, link: int) -> str | None:
-        """Return the address of a link."""
-        address: str | None = (
-            self.elements[link].get("href") if self.compiled is None else self.compiled.address_of(link)
-        )
-        return address
-
     @property
     def names(self) -> Iterable[str]:
         """All tags that nodes have, and others that were met."""
@@ -137,24 +113,7 @@ class Nodes:
     @property
     def has_text(self) -> bool:
         """Whether any node is a run of text."""
-        if self.compiled is not None:
-            found: bool = self.compiled.has_text()
-            return found
-        return TEXT in self.tags
-
-    def tagged(self, tags: frozenset[str]) -> list[int]:
-        """Return the nodes that have one of the ``tags``."""
-        if self.compiled is not None:
-            found: list[int] = self.compiled.tagged(tags)
-            return found
-        return [index for index, tag in enumerate(self.tags) if tag in tags]
-
-    def holds(self, start: int, stop: int, tags: frozenset[str], *, other: bool = False) -> bool:
-        """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
-        if self.compiled is not None:
-            found: bool = self.compiled.holds(start, stop, tags, other)
-            return found
-        return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
+        return self.holds(0, len(self), _TEXTS)
 
     def kept_share(self, index: int, noise: Sequence[bool] | None) -> float:
         """Return the share of the characters below a node that is kept; 1 without any."""
@@ -165,25 +124,49 @@ class Nodes:
         size, dropped = sum(map(len, texts)), sum(map(len, compress(texts, noise[index:end])))
         return (size - dropped) / size if size else 1.0
 
+    def hold(self) -> None:
+        """Keep a reference to all elements: the owner of the tree may remove them."""
+
+    def attributes_of(
+        self, index: int, readers: Mapping[str, Callable[[str], int]]
+    ) -> tuple[str, str, int] | None:
+        """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
+        if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
+            return None
+        bits = 0
+        for name in attributes.keys() & readers.keys():
+            bits |= readers[name](attributes[name])
+        return attributes.get("class", ""), attributes.get("id", ""), bits
+
+    def address_of(self, link: int) -> str | None:
+        """Return the address of a link."""
+        return self.elements[link].get("href")
+
+    def tagged(self, tags: frozenset[str]) -> list[int]:
+        """Return the nodes that have one of the ``tags``."""
+        return [index for index, tag in enumerate(self.tags) if tag in tags]
+
+    def holds(self, start: int, stop: int, tags: frozenset[str], *, other: bool = False) -> bool:
+        """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
+        return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
+
     def tags_between(self, start: int, stop: int) -> frozenset[str]:
         """Return the distinct tags of the nodes from ``start`` up to ``stop``."""
-        if self.compiled is not None:
-            found: frozenset[str] = self.compiled.tags_between(start, stop)
-            return found
         return frozenset(self.tags[start:stop])
 
-    def lines(self, start: int, stop: int) -> list[list[int]]:
-        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break."""
-        if self.compiled is not None:
-            found: list[list[int]] = self.compiled.lines(start, stop, INLINE)
-            return found
+    def lines(self, start: int, stop: int, inline: frozenset[str], most: int) -> list[list[int]]:
+        """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break.
+
+        The text that exceeds ``most`` characters of all is the last.
+        """
         lines, last = list[list[int]](), -1  # the block of the last text
         for index in range(start, stop):
-            if (tag := self.tags[index]) not in INLINE:
+            if (tag := self.tags[index]) not in inline:
                 last = -1
-            elif tag == TEXT:
+            elif tag == TEXT and most >= 0:
+                most -= len(self.texts[index])
                 block = self.parents[index]
-                while block > 0 and self.tags[block] in INLINE:
+                while block > 0 and self.tags[block] in inline:
                     block = self.parents[block]
                 if block != last:
                     lines.append([])
@@ -193,32 +176,41 @@ class Nodes:
 
     def tag_of(self, index: int) -> str:
         """Return ``tags[index]``, without a list of all."""
-        tag: str = self.tags[index] if self.compiled is None else self.compiled.tag_of(index)
-        return tag
+        return self.tags[index]
 
     def end_of(self, index: int) -> int:
         """Return ``ends[index]``, without a list of all."""
-        end: int = self.ends[index] if self.compiled is None else self.compiled.end_of(index)
-        return end
+        return self.ends[index]
 
     def link_of(self, index: int) -> int:
         """Return ``links[index]``, without a list of all."""
-        link: int = self.links[index] if self.compiled is None else self.compiled.link_of(index)
-        return link
+        return self.links[index]
 
     def count_tags(self) -> Mapping[str, int]:
         """Return how many nodes have each tag."""
-        if self.compiled is not None:
-            counts: dict[str, int] = self.compiled.count_tags()
-            return counts
         return Counter(self.tags)
 
     def rename(self, index: int, tag: str) -> None:
         """Change the tag of a node; only before the columns are read."""
-        if self.compiled is None:
-            self.tags[index] = tag
-        else:
-            self.compiled.rename(index, tag)
+        self.tags[index] = tag
+
+    def length(self) -> int:
+        """Return the number of characters in all texts."""
+        return sum(map(len, self.texts))
+
+    def with_invisible(self) -> list[int]:
+        """Return the texts with a soft hyphen, or with a joiner or a mark of no width."""
+        return [index for index, text in enumerate(self.texts) if not _INVISIBLE.isdisjoint(text)]
+
+    def characters(self) -> list[int]:
+        """Return the number of characters in each text, without white space."""
+        return [len("".join(text.split())) if text else 0 for text in self.texts]
+
+    def counts(self, noise: Sequence[bool] | None) -> tuple[int, int, int, int]:
+        """Return the characters: all, those outside links, and of both those that are no ``noise``."""
+        every, is_unlinked = self.characters(), [link < 0 for link in self.links]
+        kept = every if noise is None else [0 if gone else one for one, gone in zip(every, noise, strict=True)]
+        return sum(every), sum(compress(every, is_unlinked)), sum(kept), sum(compress(kept, is_unlinked))
 
     def children(self, index: int) -> Iterator[int]:
         """Yield the children of node ``index``."""

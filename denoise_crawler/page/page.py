@@ -65,7 +65,7 @@ class Page:
         self._source = source
         self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
-        self._has_owner = self._is_shared = True  # somebody else has the tree; and may change it now
+        self._is_shared = True
         self._computed: dict[Callable[[Page], object], Any] = {}
 
     @classmethod
@@ -84,7 +84,7 @@ class Page:
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
         page._markup = Markup(html)
-        page._make_tree, page._has_owner, page._is_shared = page._markup.tree, False, False
+        page._make_tree, page._is_shared = page._markup.tree, False
         return page
 
     @classmethod
@@ -111,22 +111,18 @@ class Page:
 
         Whoever reads it may change the tree: from then on the nodes that are known keep their elements.
         """
-        root, self._has_owner = self.tree, True
-        self.hold()
-        return root
-
-    def hold(self) -> None:
-        """Keep the elements of all nodes from now on, if somebody else has the tree: it may change."""
-        if self._has_owner and not self._is_shared:
+        root = self.tree
+        if not self._is_shared:
             self._is_shared = True
             if "_nodes_if_readable" in self.__dict__:
                 self.nodes.hold()
+        return root
 
     @property
     def is_intact(self) -> bool:
         """Whether the page can be read: the owner of its tree took out no element that is known and not held."""
-        may_change = self._has_owner and not self._is_shared and "_nodes_if_readable" in self.__dict__
-        return not may_change or self.nodes.are_in_tree()
+        is_safe = self._is_shared or "_nodes_if_readable" not in self.__dict__ or self.nodes.compiled is None
+        return is_safe or self.nodes.compiled.are_in_tree()
 
     @property
     def tree(self) -> Element | None:
@@ -135,7 +131,7 @@ class Page:
             make, self._make_tree = self._make_tree, None
             self._root = None if self._is_too_large else make()
             if self._root is not None and has_shadow_roots(self.source):
-                self._root, self._has_owner, self._is_shared = parse_as_shown(self.source), False, False
+                self._root, self._is_shared = parse_as_shown(self.source), False
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -205,7 +201,7 @@ class Page:
                 found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
-        characters = 0 if found is None else sum(map(len, found.texts))
+        characters = 0 if found is None else found.length()
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
             description = partial(self.once, self_description_of)
             if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, description):
@@ -227,10 +223,7 @@ class Page:
     @cached_property
     def characters(self) -> list[int]:
         """By node, the number of characters in its text, without white space."""
-        if (columns := self.nodes.compiled) is not None:
-            counts: list[int] = columns.characters()
-            return counts
-        return [len("".join(text.split())) if text else 0 for text in self.nodes.texts]
+        return self.nodes.characters()
 
     @cached_property
     def base(self) -> str:

@@ -21,7 +21,6 @@ _LEVEL, _HEADING = re.compile(r"[1-6]"), re.compile(r"h[1-6]")
 _KEEPS_LINES = re.compile(r"white-space:\s?pre\b(?!-)")
 _LINES = INLINE | {"br", "div", "p"}
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「」『』")
-_HAS_INVISIBLE = ("\xad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff")
 
 
 def read_as_meant(nodes: Nodes, language: str) -> None:
@@ -118,9 +117,6 @@ def quote(nodes: Nodes, language: str) -> None:
 
 def drop_invisible(nodes: Nodes) -> None:
     """Drop soft hyphens, and joiners and marks of no width in words that need none: no search finds such words."""
-    whole = "".join(nodes.texts)
-    if whole.isascii() or not any(letter in whole for letter in _HAS_INVISIBLE):
-        return
-    for index, text in enumerate(nodes.texts):
-        if not text.isascii() and (shown := visible(text)) != text and shown.strip():
+    for index in nodes.with_invisible():
+        if (shown := visible(text := nodes.texts[index])) != text and shown.strip():
             nodes.texts[index] = shown

@@ -14,6 +14,7 @@ from denoise_crawler.output.content import formulas
 from denoise_crawler.output.content.formulas import formulas_of
 from denoise_crawler.page import Nodes, Page, geometry
 from denoise_crawler.page import nodes as page_nodes
+from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.self_description import SelfDescription
 from tests import roads
 from tests.strategies import html_pages
@@ -51,10 +52,10 @@ def assert_same_nodes(html: str) -> None:
             assert state(found) == state(expected)
             assert list(found.elements) == list(expected.elements) == found.elements[:]
             assert found.elements[-1] is expected.elements[-1]
-        counts = [len("".join(text.split())) for text in expected.texts]
-        assert found.compiled.characters() == counts
+        assert found.characters() == expected.characters()
         noise = [index % 3 == 0 for index in range(len(expected))]
-        assert found.compiled.counts(noise) == counted(expected, counts, noise)
+        assert found.counts(noise) == expected.counts(noise)
+        assert found.counts(None) == expected.counts(None)
         assert set(formulas._candidates(found)) <= set(formulas._candidates(expected))
         assert_same_answers(found, expected)
 
@@ -64,6 +65,7 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
     tags = frozenset({"p", "#text", "table"})
     assert (found.tagged(tags), found.has_text) == (expected.tagged(tags), expected.has_text)
     assert found.count_tags() == expected.count_tags()
+    assert (found.length(), found.with_invisible()) == (expected.length(), expected.with_invisible())
     for index in range(len(expected)):
         own = [(nodes.tag_of(index), nodes.end_of(index), nodes.link_of(index)) for nodes in (found, expected)]
         assert own[0] == own[1]
@@ -72,7 +74,7 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
         for other in (False, True):
             assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
         assert found.tags_between(*below) == expected.tags_between(*below)
-        assert found.lines(*below) == expected.lines(*below)
+        assert found.lines(*below, INLINE, 40) == expected.lines(*below, INLINE, 40)
         assert list(geometry._cells(found, index)) == list(geometry._cells(expected, index))
 
 
@@ -92,16 +94,6 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def state(nodes: Nodes) -> list[tuple[object, ...]]:
     return list(zip(nodes.tags, nodes.parents, nodes.ends, nodes.texts, nodes.links, strict=True))
-
-
-def counted(nodes: Nodes, counts: list[int], noise: list[bool]) -> tuple[int, ...]:
-    rows = list(zip(counts, nodes.links, noise, strict=True))
-    return (
-        sum(counts),
-        sum(count for count, link, _ in rows if link < 0),
-        sum(count for count, _, gone in rows if not gone),
-        sum(count for count, link, gone in rows if link < 0 and not gone),
-    )
 
 
 @pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
