@@ -13,7 +13,7 @@ from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
 from denoise_crawler.methods.fusion import records
-from denoise_crawler.methods.fusion.blocks import NO_PARTS, blocks_of, parts_of
+from denoise_crawler.methods.fusion.blocks import ENTRIES, NO_PARTS, blocks_of, parts_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.reasons import Decision, judgement_of
@@ -99,7 +99,8 @@ class Fusion(Method):
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {records.FIELD: fields}
         parts = page.once(parts_of)
-        scores = look.scores if look.standing is None else _no_lower(look, alone, parts)
+        is_known = look.standing is not None
+        scores = _no_higher(page, alone, _no_lower(look, alone, parts)) if is_known else look.scores
         if page_type.name == "article":
             scores = scores.copy()
             scores[_prose_everywhere(look, parts)] += _EVERYWHERE
@@ -158,6 +159,21 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     if len(sections) >= _FORM and any(scores[section].max() > 0.0 for section in sections):
         for block in chain(*sections):
             scores[block] = max(scores[block], of_page[block])
+    return scores
+
+
+def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
+    """Return ``scores``, those of a table of contents no higher than those of the page ``alone``.
+
+    Its entries differ from page to page as text does. They are links to places on the page itself.
+    """
+    blocks, starts, nodes = alone.blocks, alone.blocks.starts, page.nodes
+    linked = np.flatnonzero((blocks.linked >= blocks.characters) & (scores > _WITH_SECTION)).tolist()
+    links = ((block, nodes.link_of(starts[block])) for block in linked)
+    entries = [block for block, link in links if link >= 0 and (nodes.address_of(link) or "").startswith("#")]
+    if len(entries) >= ENTRIES:
+        scores = scores.copy()
+        scores[entries] = np.minimum(scores[entries], alone.scores_of(np.array(entries)))
     return scores
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
@@ -50,15 +50,10 @@ def record_fields(look: Look) -> NDArray[np.bool_] | None:
     blocks, standing, title = look.blocks, look.standing, look.headline.main
     if standing is None or standing.pages < MIN_PAGES or title < 0:
         return None
-    least = _PRICED * standing.pages
-    home = blocks.elements
-    if not any(
-        standing.masked[block] >= least > standing.texts[block]
-        and standing.path_pages[home[block]] >= _USUAL * standing.pages
-        for block in prices(blocks, title, title + _NEAR + 1)
-    ):
+    least, home = _PRICED * standing.pages, blocks.elements
+    usual, near = standing.path_pages[home] >= _USUAL * standing.pages, prices(blocks, title, title + _NEAR + 1)
+    if not any(usual[block] and standing.masked[block] >= least > standing.texts[block] for block in near):
         return None
-    usual = standing.path_pages[home] >= _USUAL * standing.pages
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
     again = np.where(whole, np.maximum(standing.masked, standing.shapes), standing.masked)
     sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
@@ -151,10 +146,8 @@ def _row(look: Look, block: int) -> list[int]:
     behind = texts[block][end:]
     if _SAID.search(behind):
         return [block] if _IS_VALUE.search(behind) else []
-    following = block + 1
-    if following < len(texts) and characters[following] <= _VALUE_CHARACTERS:
-        return [block, following]
-    return []
+    is_short = block + 1 < len(texts) and characters[block + 1] <= _VALUE_CHARACTERS
+    return [block, block + 1] if is_short else []
 
 
 def _end_of_label(text: str) -> int:
@@ -173,12 +166,10 @@ def related_products(look: Look) -> Flags:
     """Return which blocks of a product's page are cards of other products: alike, each with a link and a price."""
     blocks, around, title = look.blocks, look.blocks.around, look.headline.main
     others = np.zeros(len(blocks), bool)
-    alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    for block in prices(blocks, title + 1, len(blocks)) if title >= 0 else ():
-        alike[_look(blocks, block)].append(block)
+    alike = _alike(blocks, prices(blocks, title + 1, len(blocks)) if title >= 0 else [])
     linked = [0.0, *accumulate(blocks.linked.tolist())]
     first, last, parents = around.first.tolist(), around.last.tolist(), around.parents.tolist()
-    for alike_prices in alike.values():
+    for alike_prices in alike:
         for block in alike_prices if len(alike_prices) >= _FEWEST_CARDS else ():
             element = int(blocks.elements[block])
             while (above := parents[element]) > 0 and first[above] > title:
@@ -240,11 +231,8 @@ def comments(look: Look) -> Flags:
     allowed = (blocks.around.places[blocks.elements] & _NEVER) == 0
     _, which, counts = np.unique(blocks.text_hashes, return_inverse=True, return_counts=True)
     candidates = np.flatnonzero(inside & unlinked & allowed & (counts[which] <= _OFTEN))
-    alike: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    for block in candidates.tolist():
-        alike[_look(blocks, block)].append(block)
     result = np.zeros(len(blocks), bool)
-    for group in alike.values():
+    for group in _alike(blocks, candidates.tolist()):
         tokens = float(blocks.tokens[group].sum())
         result[group] = tokens >= max(_LEAST, _LEAST_MEAN * len(group))
     return result
@@ -261,8 +249,10 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
     return inside & ~elsewhere
 
 
-def _look(blocks: Blocks, block: int) -> tuple[int, str, str]:
-    around, home = blocks.around, blocks.elements[block]
-    above = max(int(around.parents[home]), 0)
-    own, outer = comments_and_labels[around.names[home]], comments_and_labels[around.names[above]]
-    return int(around.tags[home]), own[1], outer[1]
+def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
+    """Return ``some`` blocks by what they and the element above them look like."""
+    around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
+    for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
+        own, outer = around.names[home], around.names[max(int(around.parents[home]), 0)]
+        alike[int(around.tags[home]), comments_and_labels[own][1], comments_and_labels[outer][1]].append(block)
+    return alike.values()
