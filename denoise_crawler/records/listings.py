@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, compress
@@ -55,35 +55,44 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
         >>> alike_elements(page)["div.post"]
         [1, 3]
     """
-    nodes = page.nodes
+    tags, parents = page.nodes.tags, page.nodes.parents
     alike: dict[str, list[int]] = defaultdict(list)
     firsts = ["body"]
-    for index, tag in enumerate(nodes.tags):
-        if index == 0 or tag == TEXT:
+    for index, names in enumerate(page.once(names_of)):
+        if index == 0 or tags[index] == TEXT:
             firsts += [""] * (index > 0)
             continue
-        names = names_of(nodes, index) or (f"{tag}<{firsts[nodes.parents[index]]}"[:MAX_NAME_CHARACTERS],)
+        names = names or (f"{tags[index]}<{firsts[parents[index]]}"[:MAX_NAME_CHARACTERS],)
         firsts.append(names[0])
         for name in names:
             alike[name].append(index)
     return alike
 
 
-def names_of(nodes: Nodes, index: int) -> tuple[str, ...]:
-    """Return the names of an element."""
-    get = nodes.elements[index].get
-    identity, named_property = get("id", "")[:_LONGEST], get("itemprop", "")[:_LONGEST]
-    return _names(nodes.tags[index], get("class", "")[:_LONGEST], identity, named_property)
+def names_of(page: Page) -> list[tuple[str, ...]]:
+    """Return by node the names of an element, none of a text; ask for them by ``page.once``."""
+    nodes = page.nodes
+    return [() if tag == TEXT else _names_of(nodes, index, tag) for index, tag in enumerate(nodes.tags)]
+
+
+def _names_of(nodes: Nodes, index: int, tag: str) -> tuple[str, ...]:
+    if (found := nodes.attributes_of(index, _HAS_PROPERTY)) is None:
+        return ()
+    written, identity, has_property = found
+    named_property = nodes.elements[index].get("itemprop", "")[:_LONGEST] if has_property else ""
+    kind = _DIGITS.sub("", identity[:_LONGEST])  # ids with other numbers are alike
+    return _names(tag, written[:_LONGEST], "" if kind == identity[:_LONGEST] else kind, named_property)
 
 
 _LONGEST = 2 * MAX_NAMES * MAX_NAME_CHARACTERS  # characters of a class: what is remembered must be bounded
+_HAS_PROPERTY: Mapping[str, Callable[[str], int]] = {"itemprop": bool}
 
 
 @lru_cache(maxsize=2_048)
-def _names(tag: str, written: str, identity: str, named_property: str) -> tuple[str, ...]:
+def _names(tag: str, written: str, kind: str, named_property: str) -> tuple[str, ...]:
     classes = dict.fromkeys(_DIGITS.sub("", one) for one in written.split()[:MAX_NAMES])
     names = [f".{name}" for name in classes if name.strip("-_")]
-    if (kind := _DIGITS.sub("", identity)) not in ("", identity):
+    if kind:
         names.append(f"#{kind}")
     if named_property:
         names.append(f"@{named_property}")

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 
 from denoise_crawler.page import TEXT, Nodes, Page
@@ -128,7 +128,7 @@ def thread_of(page: Page) -> Thread:
 
 def _tally_of(page: Page) -> Tally:
     nodes = page.nodes
-    texts = [collapse_spaces(text) for text in nodes.texts]
+    texts = [text and collapse_spaces(text) for text in nodes.texts]
     often = Counter(text for text in texts if text and len(text) <= _SHORT)
     dated = [
         find_date(text) is not None if text else tag == "time" and end == index + 1
@@ -180,14 +180,24 @@ def _own_element(nodes: Nodes, bodies: Sequence[int], number: int) -> range:
     return range(index, nodes.ends[index])
 
 
-def users_of(nodes: Nodes, thread: Thread) -> list[int]:
-    """Return by post the text node that names its user, -1 where there is none."""
+def users_of(page: Page) -> list[int]:
+    """Return by post of the page's thread the text node that names its user, -1 where there is none."""
+    nodes, thread = page.nodes, page.once(thread_of)
     by_name: dict[str, dict[int, int]] = defaultdict(dict)
     following = _next_texts(nodes)
+
+    @cache  # elements in each other begin with the same text
+    def is_name(text: int) -> bool:
+        return _may_be_name(nodes.texts[text]) and not _leads_to_date(nodes, text, following)
+
     for number, (space, body) in enumerate(zip(thread.spaces, thread.bodies, strict=True)):
         closed = range(0) if thread.dates_inside else range(body, nodes.ends[body])
-        for name, text in _candidates(nodes, space, closed, following):
-            by_name[name].setdefault(number, text)
+        for index in space:
+            text = following[index]
+            if nodes.tags[index] == TEXT or index in closed or text >= nodes.ends[index] or not is_name(text):
+                continue
+            for name in _user_names(page, index):
+                by_name[name].setdefault(number, text)
     users = [-1] * len(thread.bodies)
     for place, (likeness, texts) in enumerate(_best_names(nodes, by_name, len(users))):
         if likeness < (_SURER_USER if place else _SURE_USER):
@@ -218,17 +228,6 @@ def _user_likeness(nodes: Nodes, name: str, texts: dict[int, int], posts: int) -
     return len(texts) / posts * (_BASE + by_name - constant)
 
 
-def _candidates(nodes: Nodes, space: range, closed: range, following: Sequence[int]) -> Iterator[tuple[str, int]]:
-    """Yield the names of elements that begin with what may be a name, and its text node."""
-    for index in space:
-        if nodes.tags[index] == TEXT or index in closed:
-            continue
-        text = following[index]
-        is_name = text < nodes.ends[index] and _may_be_name(nodes.texts[text])
-        if is_name and not _leads_to_date(nodes, text, following):
-            yield from ((name, text) for name in _user_names(nodes, index))
-
-
 def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
     """Return True if a text is a word before a date beside it: "edited" or "answered"."""
     behind = following[text + 1] if text + 1 < len(nodes) else len(nodes)
@@ -236,14 +235,14 @@ def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
     return beside and nodes.texts[text].islower() and find_date(_text(nodes, behind)) is not None
 
 
-def _user_names(nodes: Nodes, index: int) -> Iterator[str]:
-    names = names_of(nodes, index)
-    yield from names
+def _user_names(page: Page, index: int) -> Iterator[str]:
+    nodes, names = page.nodes, page.once(names_of)
+    yield from names[index]
     if nodes.tags[index] == "a" and _ADDRESS.search(nodes.elements[index].get("href", "")):
         yield "a user"
-    elif not names:
+    elif not names[index]:
         above = nodes.parents[index]
-        yield f"{nodes.tags[index]}<{next(iter(names_of(nodes, above)), nodes.tags[above])}"
+        yield f"{nodes.tags[index]}<{next(iter(names[above]), nodes.tags[above])}"
 
 
 def _may_be_name(text: str) -> bool:
@@ -276,7 +275,7 @@ def find_posts(page: Page) -> list[PageRecord]:
     nodes, thread = page.nodes, page.once(thread_of)
     often = texts_of_most(nodes, thread.bodies, _SHORTEST)
     posts = []
-    for body, space, user in zip(thread.bodies, thread.spaces, users_of(nodes, thread), strict=True):
+    for body, space, user in zip(thread.bodies, thread.spaces, page.once(users_of), strict=True):
         inside = range(body, nodes.ends[body])
         time = _time(nodes, space, inside)
         written = {"user": _text(nodes, user), "time": _moment(nodes, time), "link": _link(page, space, body)}

@@ -115,7 +115,7 @@ def _thread(page: Page) -> tuple[float, ...]:
     thread = page.once(thread_of)
     if not (count := len(thread.bodies)):
         return _NO_THREAD
-    users = sum(user >= 0 for user in users_of(page.nodes, thread))
+    users = sum(user >= 0 for user in page.once(users_of))
     return thread.likeness, log1p(count), users / count
 
 
