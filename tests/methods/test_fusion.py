@@ -1,4 +1,5 @@
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -347,3 +348,47 @@ def test_a_clear_story_is_surer_than_a_page_of_scraps() -> None:
     assert clear is not None
     assert unclear is not None
     assert 0 <= unclear < clear <= 1
+
+
+NOUNS = [
+    "river",
+    "harbour",
+    "winter",
+    "market",
+    "engine",
+    "letter",
+    "garden",
+    "signal",
+    "copper",
+    "window",
+    "thread",
+]
+
+
+def guide(number: int) -> Page:
+    """Return a page of six sections behind a table of their headings."""
+    chance = random.Random(number)
+
+    def words(count: int) -> str:
+        return " ".join(chance.choices(NOUNS, k=count)).capitalize()
+
+    title, headings = words(4), [words(3 * chance.randint(1, 3)) for _ in range(6)]
+    entries = "".join(f'<li><a href="#{at}"><span>1.{at}</span> {one}</a>' for at, one in enumerate(headings))
+    sections = "".join(
+        f'<h2 id="{at}">{one}</h2><p>{words(25)}. {words(20)}, {words(9)}.<pre>{words(4)}\n{words(5)}</pre>'
+        for at, one in enumerate(headings)
+    )
+    contents = f'<div class="sidebar"><ol class="post-toc">{entries}</ol></div>'
+    return page(number, f"<title>{title}</title><article><h1>{title}</h1>{contents}{sections}</article>")
+
+
+def test_a_known_site_keeps_no_entry_of_a_table_of_contents_that_the_page_alone_leaves_out() -> None:
+    pages = [guide(number) for number in range(12)]
+    alone, known = MethodChoice("fusion").new(), MethodChoice("fusion").new()
+    for one in pages:
+        known.observe(one)
+    for one in pages:
+        entries = [index for index in range(len(one.nodes)) if one.nodes.link_of(index) >= 0]
+        by_site, by_page = (method.judge(one).noise for method in (known, alone))
+        assert len(entries) >= 12
+        assert all(by_site[index] >= by_page[index] for index in entries)
