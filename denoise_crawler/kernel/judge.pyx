@@ -432,7 +432,8 @@ cdef tuple elements_of(
                     own = spoken_names(names[tags[index]], class_name, identity, heading, title)
                 own = own[:longest]
             if own:
-                bits, without_digits = comments_and_labels[own]
+                known = (<dict>comments_and_labels).get(own)
+                bits, without_digits = comments_and_labels[own] if known is None else <tuple>known
                 if not index <= title_at < ends[index]:
                     place |= <int64_t>bits
         elements[0, found], elements[1, found] = index, home if index else -1
@@ -1881,19 +1882,23 @@ cdef extern from *:
     #define TEST(column, v, threshold, mask, failed) (failed)[v] |= \\
         (masks)((column)[v] > ((threshold) - (floats){0})) & ((mask) - (masks){0})
     #define INVERT(failed, v) (failed)[v] = ~(failed)[v]
+    #define UNROLLED _Pragma("GCC unroll 16")
     #else
+    #define UNROLLED
     typedef struct { float of[8]; } floats;
     typedef struct { uint32_t of[8]; } masks;
     #define TEST(column, v, threshold, mask, failed) \\
         for (int i = 0; i < 8; i++) if ((column)[v].of[i] > (threshold)) (failed)[v].of[i] |= (mask)
     #define INVERT(failed, v) for (int i = 0; i < 8; i++) (failed)[v].of[i] = ~(failed)[v].of[i]
     #endif
-    /* Add the scores of all trees to those of up to 32 rows; values has VECTORS vectors for each feature. */
+    /* Find the scores of all trees for up to 32 rows: first which leaves of each tree are left for them, for which
+       there is room, then the sums of the lowest ones, of some rows at a time. values has VECTORS vectors a feature. */
+    #define AT_ONCE 16
     #define ADD_TREES(name) \\
         static void name(const floats *values, size_t rows, size_t trees, size_t splits, const int32_t *features, \\
                          const float *thresholds, const uint32_t *ruled_out, const double *leaves, size_t most, \\
-                         double *total) { \\
-            for (size_t tree = 0; tree < trees; tree++, leaves += most) { \\
+                         uint32_t *left, double *total) { \\
+            for (size_t tree = 0; tree < trees; tree++) { \\
                 masks failed[VECTORS]; \\
                 memset(failed, 0, sizeof failed); \\
                 for (size_t split = 0; split < splits; split++, features++, thresholds++, ruled_out++) { \\
@@ -1907,12 +1912,21 @@ cdef extern from *:
                 } \\
                 for (int v = 0; v < VECTORS; v++) \\
                     INVERT(failed, v); \\
-                for (size_t row = 0; row < rows; row++) \\
-                    total[row] += leaves[lowest_bit(((const uint32_t *)failed)[row] | 0x80000000u)]; \\
+                memcpy(left + tree * ROWS, failed, sizeof failed); \\
+            } \\
+            for (size_t first = 0; first < rows; first += AT_ONCE) { \\
+                const uint32_t *bits = left + first; \\
+                const double *own = leaves; \\
+                double sums[AT_ONCE] = {0}; \\
+                for (size_t tree = 0; tree < trees; tree++, bits += ROWS, own += most) \\
+                    UNROLLED for (int row = 0; row < AT_ONCE; row++) \\
+                        sums[row] += own[lowest_bit(bits[row])]; \\
+                for (size_t row = first; row < rows && row < first + AT_ONCE; row++) \\
+                    total[row] = sums[row - first]; \\
             } \\
         }
     typedef void (*AddTrees)(const floats *, size_t, size_t, size_t, const int32_t *, const float *, const uint32_t *,
-                             const double *, size_t, double *);
+                             const double *, size_t, uint32_t *, double *);
     ADD_TREES(add_trees_anywhere)
     #if defined(__x86_64__) && defined(__GNUC__)
     /* newer processors have registers of eight numbers; a comparison gives the same there */
@@ -1929,7 +1943,7 @@ cdef extern from *:
     ctypedef struct floats
     ctypedef void (*AddTrees)(
         const floats*, size_t, size_t, size_t, const int32_t*, const float*, const uint32_t*, const double*, size_t,
-        double*
+        uint32_t*, double*
     ) noexcept nogil
     AddTrees fastest_add_trees() nogil
 
@@ -1957,7 +1971,8 @@ cdef class Trees:
         for tree in range(trees):
             for split in range(splits):
                 self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
-        self.features, self.thresholds, self.ruled_out, self.leaves = features, thresholds, ruled_out, leaves
+        self.features, self.thresholds, self.leaves = features, thresholds, leaves
+        self.ruled_out = np.bitwise_and(ruled_out, np.uint32(0x7FFFFFFF))  # so that a leaf is left
 
     def scores(self, const float[:, ::1] columns not None, Py_ssize_t sums=1):
         """Return the sum of what the trees give each row; or so many ``sums`` of as many trees each, in turn.
@@ -1975,7 +1990,7 @@ cdef class Trees:
         check(sums > 0 and each * sums == trees, "the trees do not make so many sums")
         if not rows or not each or not splits:
             return total.base
-        room = malloc(count * ROWS * sizeof(float) + 32)
+        room = malloc((count + each) * ROWS * sizeof(float) + 32)
         if room == NULL:
             raise MemoryError("there is no room for 32 rows")
         values = <float*>((<size_t>room + 31) & ~<size_t>31)
@@ -1990,7 +2005,7 @@ cdef class Trees:
                     add_trees(
                         <const floats*>values, some, each, splits, &self.features[at * each, 0],
                         &self.thresholds[at * each, 0], &self.ruled_out[at * each, 0], &self.leaves[at * each, 0],
-                        self.leaves.shape[1], &total[at * rows + first],
+                        self.leaves.shape[1], <uint32_t*>(values + count * ROWS), &total[at * rows + first],
                     )
                 first += ROWS
         free(room)

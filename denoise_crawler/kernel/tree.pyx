@@ -49,6 +49,7 @@ cdef class Columns:
     """
 
     cdef Node* nodes
+    cdef readonly list marked  # by what the walk looked for, the nodes of the elements that have a hint of it
     cdef readonly Py_ssize_t count
     cdef Py_ssize_t room
     cdef readonly list names, texts
@@ -842,6 +843,7 @@ def walk_tree(
     is_no_notice,
     is_read,
     are_line_numbers,
+    tuple looked_for not None,
 ):
     """Return the columns of the nodes of a tree, and its depth.
 
@@ -856,20 +858,22 @@ def walk_tree(
         is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
+        looked_for: Hints of each kind of element that is looked for.
     """
     cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
+    cdef list searches = [Search(hints) for hints in looked_for]
     cdef set swallowing = set()
     cdef Py_ssize_t parent = 0, depth = 0, deepest = 0, index, number, next_root = 0
     cdef int kind
-    cdef bint is_link
     cdef tree.xmlNode* child
     cdef tree.xmlNode* holder = NULL  # the one whose children these are
     cdef tree.xmlNode* following = NULL
     cdef tree.xmlNode* inner
     cdef _Document document = root._doc
+    columns.marked = [[] for _ in searches]
     while True:
         if depth:
             child = following
@@ -900,6 +904,7 @@ def walk_tree(
                     columns.texts.append("")
                     if kind & LINK and has_address(child):
                         columns.nodes[index].link = <int32_t>index
+                    note_marks(columns, searches, index)
                 if not kind & OPAQUE or (
                     (kind & BUTTON or swallowing or known.has_block(child))
                     and is_read(elementFactory(document, child), swallowing)
@@ -925,7 +930,19 @@ def walk_tree(
         if depth:
             following = nextElement(child)
     runs.close()
+    for number in range(len(searches)):
+        if (<Search>searches[number]).finds(columns.nodes[0].place):
+            columns.marked[number].insert(0, 0)
     return columns, deepest
+
+
+cdef int note_marks(Columns columns, list searches, Py_ssize_t index) except -1:
+    """Note of what is looked for that an element has a hint of it."""
+    cdef Py_ssize_t number
+    for number in range(len(searches)):
+        if (<Search>searches[number]).finds(columns.nodes[index].place):
+            (<list>columns.marked[number]).append(index)
+    return 0
 
 
 # --- what a page declares, as ``page.self_description`` reads it, in one walk
@@ -960,13 +977,11 @@ cdef class Signs:
         properties: What stands in the name of such a property.
         addresses: What stands in the address of a page that may be an author's.
         program: What stands in the type of a script that declares nothing.
-        hints: What else is looked for.
     """
 
     cdef object meta
     cdef Py_ssize_t most, most_texts
     cdef Words addresses, programs, properties
-    cdef Hints hints
 
     def __cinit__(
         self,
@@ -976,9 +991,8 @@ cdef class Signs:
         tuple properties not None,
         tuple addresses not None,
         str program not None,
-        Hints hints not None,
     ):
-        self.meta, self.most, self.most_texts, self.hints = meta, most, most_texts, hints
+        self.meta, self.most, self.most_texts = meta, most, most_texts
         self.addresses, self.programs, self.properties = Words(addresses), Words((program,)), Words(properties)
 
 
@@ -989,12 +1003,9 @@ cdef class _Declared:
     cdef list by_tag  # titles, headings, times, styles, bases
     cdef Signs signs
     cdef Names names
-    cdef Search search
-    cdef bint hinted
     cdef _Document document
 
     def __cinit__(self, _Document document, Signs signs):
-        self.search = Search(signs.hints)
         self.metas, self.scripts, self.texts, self.by_tag = [], [], [], [[] for _ in range(TITLE, A)]
         self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
         self.document, self.signs, self.names = document, signs, Names(DECLARING, NOTHING)
@@ -1002,8 +1013,6 @@ cdef class _Declared:
     cdef int add(self, tree.xmlNode* node, bint inside, bint named) except -1:
         """Add an element: by its tag, where it stands in the page; by its attributes, if they were not looked at."""
         cdef int tag = self.names.of(node.name) if node.ns == NULL else NOTHING
-        if not self.hinted:
-            self.hinted = self.search.finds(node)
         if named and node.properties != NULL:
             self.add_named(node, tag)
         if not inside or tag < META or tag >= A:  # elements too may be called "name" or "content"
@@ -1068,7 +1077,7 @@ cdef class _Declared:
 
 
 def declared(_Element root not None, Signs signs not None):
-    """Return whether a page has a hint, and what it declares.
+    """Return what a page declares.
 
     Args:
         root: The root of the tree. Names are looked for in its whole document, all else in and below it.
@@ -1105,6 +1114,6 @@ def declared(_Element root not None, Signs signs not None):
             break
         node = top  # it was taken out of its document
     return (
-        page.hinted, page.metas, page.scripts, *page.by_tag, page.texts,
+        page.metas, page.scripts, *page.by_tag, page.texts,
         page.authors, page.dates, page.author_links, page.author_pages,
     )

@@ -55,7 +55,8 @@ class Nodes:
     ``range(i, ends[i])``; ``links[i]`` is the nearest link at or above it, -1 without one: an ``a`` with an
     address and not a whole article in it. ``elements[i]`` is the element, for text the one it stands in; they are
     for reading, and who changes a tree reads :attr:`Page.root` first.
-    ``signed`` is what :func:`~denoise_crawler.page.signs.signed` found.
+    ``signed`` is what :func:`~denoise_crawler.page.signs.signed` found, ``formulas`` what
+    :func:`~denoise_crawler.page.signs.may_be_formulas` did; the walk of the compiled core finds both.
     ``compiled`` are the same columns as the compiled core keeps them, None without the core; of these the lists
     are made when they are asked for, and its methods stand in the place of those here.
     """
@@ -68,6 +69,7 @@ class Nodes:
     elements: Sequence[Element]
     compiled: Any = None
     signed: Sequence[int] | None = None
+    formulas: Sequence[int] | None = None
     _columns: Columns | None = None
 
     @classmethod
@@ -220,18 +222,26 @@ class Nodes:
             child = ends[child]
 
 
-def nodes_of(root: Element, skipped: frozenset[str] = _SKIPPED) -> tuple[Nodes, int]:
-    """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth."""
+def nodes_of(
+    root: Element, skipped: frozenset[str] = _SKIPPED, *, hints: Callable[[Any], tuple[Any, Any]] | None = None
+) -> tuple[Nodes, int]:
+    """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth.
+
+    ``hints`` returns the hints of the compiled core by which it finds elements with signs, and formulas.
+    """
     if (core := kernel.reader) is None:
         nodes, depth = _walk_tree(root, skipped)
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
         root, skipped, OPAQUE, frozenset(BLOCKS), TEXT, NOTICE, is_no_notice, is_read,
-        LineNumbers().fill,
+        LineNumbers().fill, hints(core) if hints is not None else (),
     )  # fmt: skip
     columns.leave_out_links(_LONGEST_LINK)
-    return Nodes.of_compiled(columns), depth
+    nodes = Nodes.of_compiled(columns)
+    if columns.marked:
+        nodes.signed, nodes.formulas = columns.marked
+    return nodes, depth
 
 
 def _walk_tree(root: Element, skipped: frozenset[str]) -> tuple[Nodes, int]:  # noqa: C901

@@ -15,6 +15,7 @@ from denoise_crawler.page.nodes import TEXT, Element, Nodes, hidden_nodes, nodes
 from denoise_crawler.page.parsing import Markup, decode_html, has_shadow_roots, parse_as_shown, parse_flattened
 from denoise_crawler.page.reading_rules import read_as_meant
 from denoise_crawler.page.self_description import SelfDescription
+from denoise_crawler.page.signs import compiled_hints
 from denoise_crawler.page.site import site_of
 from denoise_crawler.page.text import collapse_spaces, hash64, without_lone_surrogates
 
@@ -211,11 +212,11 @@ class Page:
 
     def _readable_nodes(self, root: Element) -> Nodes | None:
         """Return the nodes of the tree; None if text hidden by broken markup is too large."""
-        nodes, depth = nodes_of(root)
+        nodes, depth = nodes_of(root, hints=compiled_hints)
         flat = parse_flattened(self._source) if depth >= MAX_DEPTH and self._source is not None else None
         if flat is not None:
             self._root = root = flat
-            nodes, depth = nodes_of(root)
+            nodes, depth = nodes_of(root, hints=compiled_hints)
         if nodes.has_text:
             return nodes
         return hidden_nodes(root, nodes, lambda text: _exceeds_limits(Markup(text)))

@@ -1,4 +1,4 @@
-"""The elements by which a page says what it is: titles, ``meta``, typed scripts, styles, microdata, formulas."""
+"""The elements by which a page says what it is: titles, ``meta``, typed scripts, styles, microdata."""
 
 from __future__ import annotations
 
@@ -10,28 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from denoise_crawler import kernel
-from denoise_crawler.page.nodes import Element, Nodes
+from denoise_crawler.page.nodes import Element
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-MARKUP = frozenset({"math", "mjx-container"})
-ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
-TEXT_HINTS = ("\\", "^", "$", "=", "_{")
-_BY_TAG: dict[str, dict[str, tuple[str, ...]]] = {tag: {} for tag in MARKUP} | {
-    "img": {"alt": TEXT_HINTS, "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
-}
-_OF_OTHERS = {
-    "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),
-    "data-math": ("",),
-}
-
-
-@lru_cache(maxsize=1)
-def compiled_hints(core: Any) -> Any:
-    """Return what looks for hints in the compiled ``core`` (its module ``attributes``)."""
-    return core.Hints(_BY_TAG, _OF_OTHERS)
-
 
 _MOST = 20  # authors, dates
 _MOST_TEXTS = 500
@@ -72,8 +54,6 @@ class SelfDescription:
     with its address.
     """
 
-    root: Element
-    may_show_formulas: bool
     metas: list[Meta]
     scripts: list[tuple[str, Element]]
     titles: list[Element]
@@ -92,11 +72,7 @@ class SelfDescription:
         """Return what the page with this ``root`` declares, nothing for a page without one."""
         root = etree.Element("html") if root is None else root
         core = kernel.reader
-        return cls(root, *(_read(root) if core is None else core.declared(root, _compiled_signs(core))))
-
-    def has_no_formula(self, nodes: Nodes) -> bool:
-        """Return True if surely none of the ``nodes`` shows a formula; only the tree of the page was read."""
-        return not self.may_show_formulas and nodes.elements[0].getroottree().getroot() is self.root
+        return cls(*(_read(root) if core is None else core.declared(root, _compiled_signs(core))))
 
 
 def _read(root: Element) -> tuple[Any, ...]:
@@ -107,7 +83,6 @@ def _read(root: Element) -> tuple[Any, ...]:
     metas = [Meta(*(element.get(name, "") for name in _META)) for element in root.iter("meta")]
     typed = [(element.get("type", ""), element) for element in root.iter("script")]
     return (
-        True,
         metas,
         [(kind, element) for kind, element in typed if kind and _PROGRAM not in kind],
         *(list(root.iter(tag)) for tag in ("title", "h1", "time", "style", "base")),
@@ -120,7 +95,7 @@ def _read(root: Element) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1)
 def _compiled_signs(core: Any) -> Any:
-    return core.Signs(Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM, compiled_hints(core))
+    return core.Signs(Meta, _MOST, _MOST_TEXTS, _TEXT_PROPERTIES, _AUTHOR_PAGES, _PROGRAM)
 
 
 def _elements_with(root: Element, naming: etree.XPath, name: str) -> list[Element]:

@@ -24,6 +24,14 @@ _SIGNS: Words = {
     "class": (*HEARD, "w-condition-invisible", *EMOJI, SOURCE_LINK),
     "hidden": ("",), "role": ("tabpanel", "heading"), "aria-expanded": ("",),
 }  # fmt: skip
+MARKUP = frozenset({"math", "mjx-container"})
+ADDRESS_HINTS = ("atex", "aTeX", "%5C", "%5c", "math", "Math", "imetex", "formula", "equation", "cht=tx", "exvc")
+TEXT_HINTS = ("\\", "^", "$", "=", "_{")
+_OF_PICTURES: Words = {"alt": TEXT_HINTS, "src": ADDRESS_HINTS, "class": ("ath", "tex", "equation")}
+_FORMULAS: Words = {
+    "class": ("katex", "MathJax", "mwe-math", "hurmet-tex", "math-inline", "math-block", "math-display"),
+    "data-math": ("",),
+}
 
 
 def signed(nodes: Nodes) -> Sequence[int]:
@@ -31,6 +39,21 @@ def signed(nodes: Nodes) -> Sequence[int]:
     if nodes.signed is None:
         nodes.signed = _find(nodes, _TAGS, _SIGNS)
     return nodes.signed
+
+
+def may_be_formulas(nodes: Nodes) -> Sequence[int]:
+    """Return the nodes of elements that may be formulas, by their tags, classes and addresses."""
+    if nodes.formulas is None:
+        core = None if nodes.compiled is None else kernel.reader
+        nodes.formulas = range(len(nodes)) if core is None else compiled_hints(core)[1].find(nodes.compiled)
+    return nodes.formulas
+
+
+@lru_cache(maxsize=1)
+def compiled_hints(core: Any) -> tuple[Any, Any]:
+    """Return the hints of elements with signs, and of formulas, as the compiled ``core`` reads them."""
+    by_tag: dict[str, Words] = {"img": _OF_PICTURES, **{tag: {} for tag in MARKUP}}
+    return _hints(core, _TAGS, tuple(_SIGNS.items())), core.Hints(by_tag, _FORMULAS)
 
 
 def find_words(nodes: Nodes, words: Words) -> Sequence[int]:

@@ -13,12 +13,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml.etree import _Element
 
-from denoise_crawler import kernel
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
 from denoise_crawler.page.page import self_description_of
-from denoise_crawler.page.self_description import ADDRESS_HINTS, MARKUP, TEXT_HINTS, compiled_hints
+from denoise_crawler.page.signs import ADDRESS_HINTS, MARKUP, TEXT_HINTS, may_be_formulas
 
 FORMULA_SCRIPT = re.compile(r"math/(?:la)?tex\b", re.IGNORECASE)
 
@@ -130,7 +129,7 @@ def formulas_of(page: Page) -> Formulas:
     if page.tree is None:
         return on_page
     nodes, used, end = page.nodes, set[object](), 0
-    candidates = [] if page.once(self_description_of).has_no_formula(nodes) else _candidates(nodes)
+    candidates = _candidates(nodes)
     blocks: list[int] = []
     if any(nodes.tags[index] in MARKUP for index in candidates):
         blocks = [index for index, tag in enumerate(nodes.tags) if tag in _PAGE_BLOCKS]
@@ -152,12 +151,10 @@ def formulas_of(page: Page) -> Formulas:
 
 def _candidates(nodes: Nodes) -> list[int]:
     """Return the elements that may be formulas, by their tags or classes."""
-    tags, elements = nodes.tags, nodes.elements
-    core = None if nodes.compiled is None else kernel.reader
     return [
         index
-        for index in (range(len(nodes)) if core is None else compiled_hints(core).find(nodes.compiled))
-        if (tag := tags[index]) in _TAGS or (tag is not TEXT and _is_marked(elements[index]))
+        for index in may_be_formulas(nodes)
+        if (tag := nodes.tag_of(index)) in _TAGS or (tag is not TEXT and _is_marked(nodes.elements[index]))
     ]
 
 
