@@ -999,7 +999,7 @@ cdef class Signs:
 cdef class _Declared:
     """What a page declares, as far as it was read."""
 
-    cdef list metas, scripts, texts, authors, dates, author_links, author_pages
+    cdef list metas, scripts, texts, authors, dates, changes, author_links, author_pages
     cdef list by_tag  # titles, headings, times, styles, bases
     cdef Signs signs
     cdef Names names
@@ -1007,7 +1007,7 @@ cdef class _Declared:
 
     def __cinit__(self, _Document document, Signs signs):
         self.metas, self.scripts, self.texts, self.by_tag = [], [], [], [[] for _ in range(TITLE, A)]
-        self.authors, self.dates, self.author_links, self.author_pages = [], [], [], []
+        self.authors, self.dates, self.changes, self.author_links, self.author_pages = [], [], [], [], []
         self.document, self.signs, self.names = document, signs, Names(DECLARING, NOTHING)
 
     cdef int add(self, tree.xmlNode* node, bint inside, bint named) except -1:
@@ -1066,6 +1066,8 @@ cdef class _Declared:
                     self.authors.append(elementFactory(self.document, node))
                 elif len(self.dates) < self.signs.most and is_value(node, attribute, "datePublished"):
                     self.dates.append(elementFactory(self.document, node))
+                elif len(self.changes) < self.signs.most and is_value(node, attribute, "dateModified"):
+                    self.changes.append(elementFactory(self.document, node))
             elif is_link and name == REL:
                 if len(self.author_links) < self.signs.most and is_value(node, attribute, "author"):
                     self.author_links.append(elementFactory(self.document, node))
@@ -1115,5 +1117,5 @@ def declared(_Element root not None, Signs signs not None):
         node = top  # it was taken out of its document
     return (
         page.metas, page.scripts, *page.by_tag, page.texts,
-        page.authors, page.dates, page.author_links, page.author_pages,
+        page.authors, page.dates, page.changes, page.author_links, page.author_pages,
     )

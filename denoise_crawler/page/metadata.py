@@ -47,17 +47,16 @@ _OTHERS = re.compile(
     r"\b(?:comments?|repl(?:y|ies)|respond|cards?|related|teasers?|recommend\w*|widgets?|sidebar|most-read)\b",
     re.IGNORECASE,
 )
-_PROPERTIES = etree.XPath("/descendant::*/@itemprop")
 
 
 def published(page: Page, declared: Declarations) -> str | None:
     """Return the first readable date, preferring the date of publication."""
-    return None if page.tree is None else _first_date(_published(page, page.once(self_description_of), declared))
+    return _first_date(_published(page, page.once(self_description_of), declared))
 
 
 def modified(page: Page, declared: Declarations) -> str | None:
     """Return the date of the last change, None if the page declares none."""
-    return None if page.tree is None else _first_date(_modified(page.tree, declared))
+    return _first_date(_modified(page.once(self_description_of), declared))
 
 
 def _first_date(texts: Iterable[str]) -> str | None:
@@ -79,8 +78,7 @@ def _published(page: Page, described: SelfDescription, declared: Declarations) -
     yield from (one for one in shown if not in_address or _days_between(one, in_address[0]) <= 1)
     yield from in_address
     yield from strings(work.get("dateModified"))
-    if page.tree is not None and page.mentions("dateModified"):
-        yield from _values(_with_property(page.tree, "dateModified"))
+    yield from _values(described.changes)
 
 
 def _shown_in(times: list[_Element]) -> Iterator[str]:
@@ -128,17 +126,12 @@ def _names_others(classes: str) -> bool:
     return _OTHERS.search(classes) is not None
 
 
-def _modified(root: _Element, declared: Declarations) -> Iterator[str]:
+def _modified(described: SelfDescription, declared: Declarations) -> Iterator[str]:
     yield from strings(declared.work.get("dateModified"))
     for name in _MODIFIED:
         yield from declared.metas.get(name, ())
     yield from strings(*(item.get("dateModified") for item in declared.wrappers))
-    yield from _values(_with_property(root, "dateModified"))
-
-
-def _with_property(root: _Element, name: str) -> list[_Element]:
-    attributes: Any = _PROPERTIES(root)
-    return [attribute.getparent() for attribute in attributes if attribute == name][:MAX_VALUES]
+    yield from _values(described.changes)
 
 
 def _values(elements: Iterable[_Element]) -> Iterator[str]:

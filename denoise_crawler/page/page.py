@@ -149,11 +149,6 @@ class Page:
         source = self._source or ""
         return decode_html(source) if isinstance(source, bytes) else source
 
-    def mentions(self, word: str) -> bool:
-        """Return True if ``word``, in ASCII, stands anywhere in the HTML; its markup is not decoded for it."""
-        source = self.source
-        return word in source if isinstance(source, str) else word.encode() in source
-
     @cached_property
     def key(self) -> int:
         """The 64-bit hash of the URL, which identifies the page in stored knowledge."""

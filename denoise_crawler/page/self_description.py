@@ -48,8 +48,9 @@ class SelfDescription:
 
     All is read at once, so that it does not matter when a spider changes its tree later. ``scripts`` are those
     whose type says that they hold no program, with it; ``headings`` are of the first level; ``texts`` are the
-    first elements with a property of microdata or RDFa that may be a text, each with its name; ``authors`` and
-    ``dates`` are the first elements with the microdata properties ``author`` and ``datePublished``,
+    first elements with a property of microdata or RDFa that may be a text, each with its name; ``authors``,
+    ``dates`` and ``changes`` are the first with the microdata properties ``author``, ``datePublished`` and
+    ``dateModified``,
     ``author_links`` the first links to an author, ``author_pages`` links that may lead to the page of one, each
     with its address.
     """
@@ -64,6 +65,7 @@ class SelfDescription:
     texts: list[tuple[str, Element]]
     authors: list[Element]
     dates: list[Element]
+    changes: list[Element]
     author_links: list[Element]
     author_pages: list[tuple[str, Element]]
 
@@ -87,7 +89,7 @@ def _read(root: Element) -> tuple[Any, ...]:
         [(kind, element) for kind, element in typed if kind and _PROGRAM not in kind],
         *(list(root.iter(tag)) for tag in ("title", "h1", "time", "style", "base")),
         [(str(name), name.getparent()) for name in islice(texts, _MOST_TEXTS)],
-        *(_elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished")),
+        *(_elements_with(root, _PROPERTIES, name) for name in ("author", "datePublished", "dateModified")),
         _elements_with(root, _RELATIONS, "author"),
         [(str(address), address.getparent()) for address in addresses],
     )

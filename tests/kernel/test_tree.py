@@ -22,7 +22,8 @@ from tests.strategies import html_pages
 DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <script type=a/b>x</script><script>y</script><h1>G</h1><svg><title>F</title></svg>
 <a rel=author itemprop=author>C</a><a href=/autor/x>I</a><a href=/x>J</a>
-<p itemprop=datePublished>D<time>E</time></p><name>K</name><content>L</content><property>M</property>
+<p itemprop=datePublished>D<time>E</time></p><p itemprop=dateModified>N
+<name>K</name><content>L</content><property>M</property>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 ODD_PAGES = (
@@ -87,8 +88,9 @@ def assert_same_declared(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
             roads.take(road, monkeypatch)
             declared = SelfDescription.of(one)
             lists = declared.titles, declared.headings, declared.times, declared.styles, declared.texts
-            named = declared.authors, declared.dates, declared.author_links, declared.author_pages
-            found.append((declared.metas, declared.scripts, *lists, *named))
+            named = declared.authors, declared.dates, declared.changes, declared.author_links
+            pages = declared.author_pages
+            found.append((declared.metas, declared.scripts, *lists, *named, pages))
         assert found[0] == found[1]
 
 
