@@ -176,8 +176,8 @@ def rows(
         alone = one.look(words, forests)
         amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
-            standing = known_site(one, others, known).standing(one.key, one.blocks)
-            look = alone.knowing(standing, wishes_of(one, alone, known))
+            site_stats = known_site(one, others, known).site_stats_for(one.key, one.blocks)
+            look = alone.knowing(site_stats, wishes_of(one, alone, known))
             table = look.table
             yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 

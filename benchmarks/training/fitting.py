@@ -16,7 +16,7 @@ from benchmarks.training.examples import MAX_KNOWN, LabelledPage, known_site
 from denoise_crawler import kernel
 from denoise_crawler.errors import needs
 from denoise_crawler.evaluation import score
-from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, Standing
+from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, SiteStats
 from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
 from denoise_crawler.methods.fusion.page_type import PAGE_TYPE_NAMES, page_type_row
@@ -155,15 +155,15 @@ def expected_and_found(
     for one in site:
         others = [other for other in site if other.key != one.key]
         for known in sorted({0, min(len(others), MAX_KNOWN)}):
-            standing = known_site(one, others, known, scores).standing(one.key, one.blocks)
-            yield _measured(one, looks[one], standing)
+            site_stats = known_site(one, others, known, scores).site_stats_for(one.key, one.blocks)
+            yield _measured(one, looks[one], site_stats)
 
 
-def _measured(page: LabelledPage, alone: Look, standing: Standing | None) -> tuple[float, float]:
+def _measured(page: LabelledPage, alone: Look, site_stats: SiteStats | None) -> tuple[float, float]:
     blocks, best = page.blocks, alone.headline.best
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    look, title = alone.knowing(standing, wishes.columns), (alone.headline.sure, wishes.title == KEEP)
-    chances = kernel.active.content_chances(look.scores, standing, wishes.shift, *title)
+    look, title = alone.knowing(site_stats, wishes.columns), (alone.headline.sure, wishes.title == KEEP)
+    chances = kernel.active.content_chances(look.scores, site_stats, wishes.shift, *title)
     taken, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
     return expected, score(text, page.gold).f1

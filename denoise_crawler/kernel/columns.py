@@ -181,7 +181,7 @@ class Sketch:
 
 
 @dataclass(slots=True, eq=False)
-class Standing:
+class SiteStats:
     """What ``pages`` other pages of the site say of one page.
 
     By block, the number of those pages that have its ``texts``, its text with every number alike (``masked``), and

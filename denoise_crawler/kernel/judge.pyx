@@ -17,7 +17,7 @@ from libc.string cimport memcpy, memset
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
-from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, Standing
+from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, SiteStats
 from denoise_crawler.kernel.reference import introduced_lists  # it takes as long compiled
 from denoise_crawler.kernel.reference_text import rules_of  # sites have few style sheets
 
@@ -1296,35 +1296,35 @@ cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1
 
 # --- what its site says of each
 
-cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, standing, tuple wishes) except -1:
+cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, site_stats, tuple wishes) except -1:
     cdef Py_ssize_t wish = of_page.shape[0] + len(shared.SITE)
     memcpy_rows(rows, 0, of_page)
-    fill_site(rows, of_page.shape[0], page, standing)
+    fill_site(rows, of_page.shape[0], page, site_stats)
     fill(rows, wish, wishes[0])
     fill(rows, wish + 1, wishes[1])
     return 0
 
 
-cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, standing) except -1:
-    """Fill the rows of ``SITE``, from ``row`` on; nothing is known without a ``standing``."""
+cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, site_stats) except -1:
+    """Fill the rows of ``SITE``, from ``row`` on; nothing is known without ``site_stats``."""
     cdef Py_ssize_t index, number, home, count = page.count, size = page.size
-    if standing is None:
+    if site_stats is None:
         for number in range(<Py_ssize_t>len(shared.SITE)):
             fill(rows, row + number, UNSAID)
         fill(rows, row, 0.0)
         return 0
-    cdef double pages = standing.pages
-    cdef const double[::1] texts = standing.texts, masked = standing.masked, links = standing.links
-    cdef const double[::1] shapes = standing.shapes, held = standing.shapes_held
-    cdef const double[::1] repeated = standing.shapes_repeated, sameness = standing.sameness
-    cdef const double[::1] on_path = standing.path_pages, elements = standing.path_elements
-    cdef const double[::1] characters = standing.path_characters, linked = standing.path_linked
-    cdef const double[::1] again = standing.path_repeated
+    cdef double pages = site_stats.pages
+    cdef const double[::1] texts = site_stats.texts, masked = site_stats.masked, links = site_stats.links
+    cdef const double[::1] shapes = site_stats.shapes, held = site_stats.shapes_held
+    cdef const double[::1] repeated = site_stats.shapes_repeated, sameness = site_stats.sameness
+    cdef const double[::1] on_path = site_stats.path_pages, elements = site_stats.path_elements
+    cdef const double[::1] characters = site_stats.path_characters, linked = site_stats.path_linked
+    cdef const double[::1] again = site_stats.path_repeated
     cdef bint fits = pages > 0.0
     for name in ("texts", "masked", "links", "shapes", "shapes_held", "shapes_repeated", "sameness"):
-        fits &= len(getattr(standing, name)) == count
+        fits &= len(getattr(site_stats, name)) == count
     for name in ("path_pages", "path_elements", "path_characters", "path_linked", "path_repeated"):
-        fits &= len(getattr(standing, name)) == size
+        fits &= len(getattr(site_stats, name)) == size
     check(fits, "the columns of the site do not fit the page")
     cdef float[:, ::1] said = np.full((5, size), UNSAID, np.float32)
     for index in range(size):
@@ -1760,7 +1760,7 @@ cdef class SiteSums:
                 new += page.characters[index]
         return new / characters if characters else 0.0
 
-    def standing(self, blocks, own):
+    def site_stats_for(self, blocks, own):
         """Return what the pages but ``own`` (a key, or None) say of a page with these ``blocks``.
 
         The texts, links and shapes of copies say nothing of it.
@@ -1773,20 +1773,20 @@ cdef class SiteSums:
             self.count(known, -1)
             self.add_again(known, -1)
         try:
-            standing = self.others_of(page, known)
+            site_stats = self.others_of(page, known)
             if self.know_half(page):
                 copies = self.copies_of(page, known)
             if copies:
                 for one in copies:
                     self.count_texts(one, -1)
-                standing = self.others_of(page, known)
+                site_stats = self.others_of(page, known)
         finally:
             for one in copies:
                 self.count_texts(one, 1)
             if known is not None:
                 self.count(known, 1)
                 self.add_again(known, 1)
-        return standing
+        return site_stats
 
     cdef bint know_half(self, Page page):
         """Return True if the pages know half of the running text: of blocks of a paragraph's characters."""
@@ -1855,7 +1855,7 @@ cdef class SiteSums:
             most = larger(sums[HELD], 1.0)
             most = sums[HELD] * log(most)
             block[8, index] = sums[ENTROPY] / SCALE / larger(most, 1e-9)
-        return Standing(len(self.pages) - (own is not None), *by_block, *by_element)
+        return SiteStats(len(self.pages) - (own is not None), *by_block, *by_element)
 
 
 # --- boosted trees
@@ -2036,13 +2036,13 @@ def contributions(
     return added.base
 
 
-def look_at(blocks, const float[:, ::1] of_page not None, standing, tuple wishes not None, Trees trees):
+def look_at(blocks, const float[:, ::1] of_page not None, site_stats, tuple wishes not None, Trees trees):
     """Return all features by feature: those of a first look, and what a second sees of the scores of its ``trees``."""
     cdef Page page = page_of(blocks, of_page.shape[1])
     cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
     table = np.empty((local + (0 if trees is None else len(shared.SCORES)), page.count), np.float32)
     cdef float[:, ::1] rows = table
-    fill_local(rows[:local], page, of_page, standing, wishes)
+    fill_local(rows[:local], page, of_page, site_stats, wishes)
     if trees is not None:
         fill_scores(rows, local, page, trees.scores(rows[:local]))
     return table
@@ -2071,13 +2071,13 @@ cdef int check_ranges(const int64_t[:, ::1] ranges, Py_ssize_t column, Py_ssize_
     return check(fits, "the parts of the page are not of this page")
 
 
-def content_chances(const double[::1] scores not None, standing, double shift, Py_ssize_t title, bint wished):
+def content_chances(const double[::1] scores not None, site_stats, double shift, Py_ssize_t title, bint wished):
     """Return by block how likely it is content: by the trees, its style, what is wished and the title."""
     cdef Py_ssize_t index, count = scores.shape[0]
     cdef double share = 0.0
-    cdef bint has_styles = standing is not None
-    cdef const double[::1] known = standing.style_tokens if has_styles else scores
-    cdef const double[::1] means = standing.style_scores if has_styles else scores
+    cdef bint has_styles = site_stats is not None
+    cdef const double[::1] known = site_stats.style_tokens if has_styles else scores
+    cdef const double[::1] means = site_stats.style_scores if has_styles else scores
     check(known.shape[0] == count and means.shape[0] == count and title < count, "the columns do not fit the page")
     found = np.empty(count)
     cdef double[::1] chances = found
@@ -2309,11 +2309,11 @@ cdef int take_headings(
 
 
 def decide(
-    blocks, const double[::1] scores not None, standing, parts, wanted not None, double favour, bint wished,
+    blocks, const double[::1] scores not None, site_stats, parts, wanted not None, double favour, bint wished,
     Py_ssize_t title, double shift, bint repeating,
 ):
     """Decide what to take of a page."""
-    own = content_chances(scores, standing, favour, title, wished)
+    own = content_chances(scores, site_stats, favour, title, wished)
     chances = joint_chances(own, blocks.tokens, parts.units, parts.silent)
     likely, expected, bar = most_f1(chances, blocks.tokens, shift)
     best, once, taken = take(blocks, parts, likely, wanted, chances, title, repeating)

@@ -16,7 +16,7 @@ from denoise_crawler.kernel.reference_features import PageSums, odds_against, ro
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from denoise_crawler.kernel.columns import Blocks, Choice, Flags, Indices, Numbers, Parts, Standing
+    from denoise_crawler.kernel.columns import Blocks, Choice, Flags, Indices, Numbers, Parts, SiteStats
 
 # --- the page as a whole
 
@@ -81,7 +81,7 @@ def _largest_lists(blocks: Blocks, sums: PageSums, likely: Numbers, tokens: Numb
 # --- how likely each block is content
 
 
-def content_chances(scores: Numbers, standing: Standing | None, shift: float, title: int, wished: bool) -> Numbers:
+def content_chances(scores: Numbers, stats: SiteStats | None, shift: float, title: int, wished: bool) -> Numbers:
     """Return by block how likely it is content: by the trees, its style, what is wished and the title.
 
     The more tokens of a style the site's other pages have, the more their mean score says. A title that is sure is
@@ -89,9 +89,9 @@ def content_chances(scores: Numbers, standing: Standing | None, shift: float, ti
 
     ``shift`` is added to all log odds; ``title`` is the block that surely is the title, below 0 if none is.
     """
-    if standing is not None:
-        share = shared.STYLE_SHARE * standing.style_tokens / (standing.style_tokens + shared.STYLE_PRIOR)
-        scores = (1.0 - share) * scores + share * standing.style_scores
+    if stats is not None:
+        share = shared.STYLE_SHARE * stats.style_tokens / (stats.style_tokens + shared.STYLE_PRIOR)
+        scores = (1.0 - share) * scores + share * stats.style_scores
     chances = 1.0 / odds_against(scores + shift)
     if title >= 0:
         chances[title] = max(chances[title], shared.TITLE_CHANCE) if wished else 0.0
@@ -242,7 +242,7 @@ def _with_sections(headings: Indices, chances: Numbers, fixed: Flags, before: Fl
 
 
 def decide(
-    blocks: Blocks, scores: Numbers, standing: Standing | None, parts: Parts, wanted: Flags, favour: float,
+    blocks: Blocks, scores: Numbers, site_stats: SiteStats | None, parts: Parts, wanted: Flags, favour: float,
     wished: bool, title: int, shift: float, repeating: bool,
 ) -> Choice:  # fmt: skip
     """Decide what to take of a page.
@@ -250,7 +250,7 @@ def decide(
     ``favour`` is added to all log odds as it is wished, ``shift`` before the cut, for pages of this type; see
     :func:`content_chances` for the title, :func:`take` for ``wanted`` and ``repeating``.
     """
-    own = content_chances(scores, standing, favour, title, wished)
+    own = content_chances(scores, site_stats, favour, title, wished)
     chances = joint_chances(own, blocks.tokens, parts.units, parts.silent)
     likely, expected, bar = most_f1(chances, blocks.tokens, shift)
     steps = take(blocks, parts, likely, wanted, chances, title, repeating)

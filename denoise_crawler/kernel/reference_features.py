@@ -16,7 +16,7 @@ from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.reference_declared import begins
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, Standing, Table
+    from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, SiteStats, Table
 
 
 def logs(numbers: Any) -> Numbers:
@@ -179,36 +179,36 @@ def _repetition_columns(blocks: Blocks, sums: PageSums) -> dict[str, Any]:
 _FEW_PAGES = 2.0  # draws a share of n pages to nothing by n / (n + 2): one of two says less than six of twelve
 
 
-def _local_table(blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float]) -> Table:
+def _local_table(blocks: Blocks, of_page: Table, stats: SiteStats | None, wishes: tuple[float, float]) -> Table:
     """Return what a first look sees: what the page says, its site, and what is wished of the text."""
     columns: dict[str, Any] = dict.fromkeys(shared.SITE, shared.UNSAID) | {"site pages": 0.0}
-    if standing is not None:
-        columns = _site_columns(blocks, standing)
+    if stats is not None:
+        columns = _site_columns(blocks, stats)
     return np.concatenate([of_page, rows_of([*map(columns.__getitem__, shared.SITE), *wishes], len(blocks))])
 
 
-def _site_columns(blocks: Blocks, standing: Standing) -> dict[str, Any]:
+def _site_columns(blocks: Blocks, site_stats: SiteStats) -> dict[str, Any]:
     """Return the columns of what other pages of the site say, −1 where they do not know."""
-    home, pages, on_path = blocks.elements, float(standing.pages), standing.path_pages
-    elements, characters, held = standing.path_elements, standing.path_characters, standing.shapes_held
+    home, pages, on_path = blocks.elements, float(site_stats.pages), site_stats.path_pages
+    elements, characters, held = site_stats.path_elements, site_stats.path_characters, site_stats.shapes_held
     of_element = {
         "presence": on_path / pages,
         "elements": np.where(on_path > 0, logs(ratio(elements, on_path)), shared.UNSAID),
         "length": np.where(on_path > 0, logs(ratio(characters, elements)), shared.UNSAID),
-        "link share": np.where(characters > 0, ratio(standing.path_linked, characters), shared.UNSAID),
-        "repeated": np.where(characters > 0, ratio(standing.path_repeated, characters), shared.UNSAID),
+        "link share": np.where(characters > 0, ratio(site_stats.path_linked, characters), shared.UNSAID),
+        "repeated": np.where(characters > 0, ratio(site_stats.path_repeated, characters), shared.UNSAID),
     }
     return {f"site above 0 {name}": column[home] for name, column in of_element.items()} | {
         "site pages": min(pages, 20.0),
-        "site text": standing.texts / pages,
-        "site text pages": np.minimum(standing.texts, 6.0),
-        "site masked text pages": np.minimum(standing.masked, 6.0),
-        "site masked text": standing.masked / pages,
-        "site link": np.where(blocks.link_hashes > 0, standing.links / pages, shared.UNSAID),
-        "place shape pages": np.minimum(standing.shapes, 12.0),
-        "place shape": np.minimum(standing.shapes / (on_path[home] + _FEW_PAGES), 1.0),
-        "place repeated": standing.shapes_repeated / (held + _FEW_PAGES),
-        "place sameness": np.where(held > 1.0, standing.sameness, shared.UNSAID),
+        "site text": site_stats.texts / pages,
+        "site text pages": np.minimum(site_stats.texts, 6.0),
+        "site masked text pages": np.minimum(site_stats.masked, 6.0),
+        "site masked text": site_stats.masked / pages,
+        "site link": np.where(blocks.link_hashes > 0, site_stats.links / pages, shared.UNSAID),
+        "place shape pages": np.minimum(site_stats.shapes, 12.0),
+        "place shape": np.minimum(site_stats.shapes / (on_path[home] + _FEW_PAGES), 1.0),
+        "place repeated": site_stats.shapes_repeated / (held + _FEW_PAGES),
+        "place sameness": np.where(held > 1.0, site_stats.sameness, shared.UNSAID),
     }
 
 
@@ -352,11 +352,11 @@ def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, ro
 
 
 def look_at(
-    blocks: Blocks, of_page: Table, standing: Standing | None, wishes: tuple[float, float], trees: Trees | None
+    blocks: Blocks, of_page: Table, site_stats: SiteStats | None, wishes: tuple[float, float], trees: Trees | None
 ) -> Table:
     """Return all features, a row for each: those of a first look, and what a second sees of its scores.
 
     Without the ``trees`` of the first look these are its features alone.
     """
-    table = _local_table(blocks, of_page, standing, wishes)
+    table = _local_table(blocks, of_page, site_stats, wishes)
     return table if trees is None else np.concatenate([table, _score_table(blocks, trees.scores(table))])

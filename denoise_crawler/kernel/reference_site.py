@@ -17,7 +17,7 @@ from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.reference_features import subtree_sums
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Hashes, Indices, Numbers, Sketch, Standing
+    from denoise_crawler.kernel.columns import Blocks, Hashes, Indices, Numbers, SiteStats, Sketch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +85,7 @@ class SiteSums:
         pages = _pages_with(paths, [page.sketch.paths for page in self._pages.values()])
         return float(blocks.characters[pages == 0].sum()) / max(whole, 1.0)
 
-    def standing(self, blocks: Blocks, own: int | None) -> Standing:
+    def site_stats_for(self, blocks: Blocks, own: int | None) -> SiteStats:
         """Return what the pages but that with the key ``own`` say of a page.
 
         Texts come back if they do with that page. The texts, links and shapes of copies say nothing.
@@ -103,7 +103,7 @@ class SiteSums:
             [page.characters for page in others], [page.linked for page in others],
             [repeated[page.key] for page in sketches],
         ])  # fmt: skip
-        return shared.Standing(
+        return shared.SiteStats(
             len(others),
             _pages_with(blocks.text_hashes, [page.texts for page in speaking]),
             _pages_with(blocks.masked_hashes, [page.masked for page in words]),

@@ -98,7 +98,6 @@ _ENDS = re.compile(
     r"|\b(?:for|on|at|in|published|posted|(?:last\s)?updated|twitter|facebook|e-?mail|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b).*",
     re.DOTALL | re.IGNORECASE,
 )
-_COLON = re.compile("[:：／]")
 # In scripts without capital letters a label tells a name, which is short and has no other signs in it.
 _LABELLED = re.compile(
     r"(?:^|[\s|　（(【\[])(?:作者|撰文|文|记者|記者|著者|글|автор|текст)\s?[:：／]\s?"
@@ -217,7 +216,7 @@ def authors_beside(page: Page) -> list[str]:
             names = _people(text[by.end() :] or following)
         elif is_name and _is_of_authors(nodes, line[0]):
             names = _people(text)
-        if not names and _COLON.search(text) and (labelled := _LABELLED.search(text)):
+        if not names and (":" in text or "：" in text or "／" in text) and (labelled := _LABELLED.search(text)):
             names = names_in(labelled["names"])
         if names and not _is_of_other_page(nodes, line[0]):
             return names

@@ -37,6 +37,7 @@ _WORD = re.compile(r"[^\W_]+")
 _PLAIN = r"[0-9A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f\u1e00-\u1fff]"
 _INVISIBLE = re.compile(rf"\xad+|(?<={_PLAIN})[\u200b-\u200d\u2060\ufeff]+(?={_PLAIN})")
 _NO_LETTERS = re.compile(r"[\W_]+")
+_NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _MAX_CACHED_CHARACTERS = 400
 _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run of unknown words
@@ -54,6 +55,8 @@ def letters(text: str) -> str:
         >>> letters("The Ellery Post, No. 7")
         'theellerypostno7'
     """
+    if text.isascii():  # this is five times faster
+        return text.lower().encode().translate(None, _NO_ASCII_LETTERS).decode()
     return _NO_LETTERS.sub("", text.casefold())
 
 

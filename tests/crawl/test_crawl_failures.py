@@ -153,8 +153,8 @@ def evidence_of(found: list[Page], max_pages: int = 128) -> SiteEvidence:
     return evidence
 
 
-def standing(evidence: SiteEvidence, page: Page) -> tuple[int, list[float]] | None:
-    found = evidence.standing(page.key, blocks_of(page))
+def site_stats_for(evidence: SiteEvidence, page: Page) -> tuple[int, list[float]] | None:
+    found = evidence.site_stats_for(page.key, blocks_of(page))
     return None if found is None else (found.pages, found.texts.tolist())
 
 
@@ -162,12 +162,12 @@ def test_a_page_under_a_thousand_addresses_counts_once() -> None:
     real = pages(OLD, 9)
     poisoned, sound = evidence_of(real + login_walls(1_000), 2_000), evidence_of(real + login_walls(1), 2_000)
     for page in real:
-        assert standing(poisoned, page) == standing(sound, page)
+        assert site_stats_for(poisoned, page) == site_stats_for(sound, page)
 
 
 def test_a_repeated_page_is_judged_as_if_it_stood_there_once() -> None:
     found = login_walls(60)
-    assert standing(evidence_of(found), found[3]) is None
+    assert site_stats_for(evidence_of(found), found[3]) is None
     method = MethodChoice("fusion").new()
     for page in found:
         method.observe(page)
@@ -180,10 +180,10 @@ def test_what_copies_say_does_not_hang_on_the_order_they_come_in(order: list[int
     found = pages(OLD, 4) + login_walls(6)
     stranger = pages(OLD, 5)[-1]
     straight, shuffled = evidence_of(found, limit), evidence_of([found[number] for number in order], limit)
-    assert standing(straight, stranger) == standing(shuffled, stranger)
+    assert site_stats_for(straight, stranger) == site_stats_for(shuffled, stranger)
     assert straight.to_bytes() == shuffled.to_bytes()
     shuffled.merge(straight)
-    assert standing(straight, found[-1]) == standing(shuffled, found[-1])
+    assert site_stats_for(straight, found[-1]) == site_stats_for(shuffled, found[-1])
 
 
 def crawl_halves(project: Project, pages: list[str], *settings: str) -> None:

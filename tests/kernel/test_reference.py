@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from denoise_crawler import kernel
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import reference
-from denoise_crawler.kernel.columns import Blocks, Elements, Parts, Sketch, Standing
+from denoise_crawler.kernel.columns import Blocks, Elements, Parts, SiteStats, Sketch
 
 if kernel.why_not() is not None:
     pytest.skip(f"nothing is compiled: {kernel.why_not()}", allow_module_level=True)
@@ -90,15 +90,15 @@ def blocks_of(seed: int, count: int, texts: Sequence[str] | None = None) -> Bloc
     )
 
 
-def standing_of(rng: np.random.Generator, blocks: Blocks) -> Standing:
+def site_stats_of(rng: np.random.Generator, blocks: Blocks) -> SiteStats:
     """Return what any site may say of a page."""
     by_element = {"path_pages", "path_elements", "path_characters", "path_linked", "path_repeated"}
     columns = {
         field.name: rng.integers(0, 9, len(blocks.around if field.name in by_element else blocks)).astype(float)
-        for field in fields(Standing)
+        for field in fields(SiteStats)
     }
     columns["style_scores"] = rng.normal(size=len(blocks))
-    return Standing(**columns | {"pages": int(rng.integers(1, 30))})
+    return SiteStats(**columns | {"pages": int(rng.integers(1, 30))})
 
 
 def trees_of(rng: np.random.Generator, features: int) -> tuple[np.ndarray, ...]:
@@ -135,10 +135,10 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
     declared = rng.random((4, rng.choice([1, count]) if count else 1)).astype(np.float32)
     said = headline, description, named, rng.normal(size=len(shared.KINDS)), rng.random(count), declared
     of_page = assert_same("page_table", blocks, *said)
-    for standing in (None, standing_of(rng, blocks)):
-        table = assert_same("look_at", blocks, of_page, standing, (1.0, 0.0), None)
+    for site_stats in (None, site_stats_of(rng, blocks)):
+        table = assert_same("look_at", blocks, of_page, site_stats, (1.0, 0.0), None)
         trees = trees_of(rng, len(table))
-        looked = [road.look_at(blocks, of_page, standing, (1.0, 0.0), road.Trees(*trees)) for road in ROADS]
+        looked = [road.look_at(blocks, of_page, site_stats, (1.0, 0.0), road.Trees(*trees)) for road in ROADS]
         assert same(*looked)
 
 
@@ -171,10 +171,10 @@ def test_of_any_chances_the_same_blocks_are_taken(
     rng, blocks = np.random.default_rng(seed), blocks_of(seed, count)
     scores, wanted, parts = rng.normal(size=count).round(1) * 4, rng.random(count) < 0.1, parts_of(rng, count)
     title = int(rng.integers(-1, count)) if count else -1
-    for standing in (None, standing_of(rng, blocks)):
-        asked = scores, standing, parts, wanted, -0.5, wished, title, shift, repeating
+    for site_stats in (None, site_stats_of(rng, blocks)):
+        asked = scores, site_stats, parts, wanted, -0.5, wished, title, shift, repeating
         choice = assert_same("decide", blocks, *asked)
-        own = assert_same("content_chances", scores, standing, -0.5, title, wished)
+        own = assert_same("content_chances", scores, site_stats, -0.5, title, wished)
         chances = assert_same("joint_chances", own, blocks.tokens, parts.units, parts.silent)
         likely, *rest = assert_same("most_f1", chances, blocks.tokens, shift)
         steps = assert_same("take", blocks, parts, likely, wanted, chances, title, repeating)
@@ -254,4 +254,4 @@ def test_any_pages_that_come_and_go_say_the_same(seed: int, count: int, changed:
         assert found.novelty(blocks) == expected.novelty(blocks)
         for own in (None, key if key in found and len(found) > 1 else None):
             if len(found):
-                assert same(found.standing(blocks, own), expected.standing(blocks, own))
+                assert same(found.site_stats_for(blocks, own), expected.site_stats_for(blocks, own))

@@ -102,19 +102,19 @@ class TestSiteEvidence:
         ]
         for one in pages:
             learn(evidence, one.key, blocks_of(one))
-        standing = evidence.standing(pages[0].key, blocks_of(pages[0]))
-        assert standing is not None
-        assert standing.pages == 2
-        assert standing.texts.tolist() == [2, 0]
+        site_stats = evidence.site_stats_for(pages[0].key, blocks_of(pages[0]))
+        assert site_stats is not None
+        assert site_stats.pages == 2
+        assert site_stats.texts.tolist() == [2, 0]
         stranger = page(9, "<p class=a>Same</p>")
-        standing = evidence.standing(stranger.key, blocks_of(stranger))
-        assert standing is not None
-        assert standing.pages == standing.texts[0] == 3
+        site_stats = evidence.site_stats_for(stranger.key, blocks_of(stranger))
+        assert site_stats is not None
+        assert site_stats.pages == site_stats.texts[0] == 3
 
     def test_nothing_is_said_without_other_pages(self) -> None:
         evidence, one = SiteEvidence(128), page(1, "<p>x</p>")
         learn(evidence, one.key, blocks_of(one))
-        assert evidence.standing(one.key, blocks_of(one)) is None
+        assert evidence.site_stats_for(one.key, blocks_of(one)) is None
 
 
 def shipped_weights() -> Weights:
@@ -197,8 +197,8 @@ def test_the_fields_of_a_shop_are_kept_and_its_furniture_goes() -> None:
     assert "Home" not in text
     assert "All rights reserved" not in text
     found = blocks_of(pages[0])
-    standing = method.evidence.standing(pages[0].key, found)  # type: ignore[attr-defined]
-    look = Look.of(pages[0], Words.none(), standing=standing)
+    site_stats = method.evidence.site_stats_for(pages[0].key, found)  # type: ignore[attr-defined]
+    look = Look.of(pages[0], Words.none(), site_stats=site_stats)
     fields = fields_of(look)
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
     assert "6 of 6 others have" in field_reason(look, fields[2])
@@ -212,8 +212,8 @@ def test_a_field_is_one_by_its_place_though_a_third_of_the_pages_share_a_value()
         pages.append(page(number, SHOP.format(title=title, price=price, maker=maker, number=number)))
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
-    standing = evidence.standing(pages[0].key, found)
-    fields = fields_of(Look.of(pages[0], Words.none(), standing=standing))
+    site_stats = evidence.site_stats_for(pages[0].key, found)
+    fields = fields_of(Look.of(pages[0], Words.none(), site_stats=site_stats))
     assert "Made by Orr" in [found.texts[block] for block in fields]
 
 
@@ -225,7 +225,7 @@ def test_a_line_that_quotes_the_heading_on_every_page_is_no_field() -> None:
         pages.append(page(number, html.replace("</body>", quoting) if "</body>" in html else html + quoting))
         learn(evidence, pages[-1].key, blocks_of(pages[-1]))
     found = blocks_of(pages[0])
-    fields = fields_of(Look.of(pages[0], Words.none(), standing=evidence.standing(pages[0].key, found)))
+    fields = fields_of(Look.of(pages[0], Words.none(), site_stats=evidence.site_stats_for(pages[0].key, found)))
     assert [found.texts[block] for block in fields] == ["Kettle de luxe", "$12.50", "Made by Orr"]
 
 
@@ -234,8 +234,8 @@ def test_a_site_without_prices_has_no_fields() -> None:
     for number, html in enumerate(SHOP_PAGES):
         learn(evidence, number, blocks(html.replace("$", "No. ")))
     one = page(0, SHOP_PAGES[0].replace("$", "No. "))
-    standing = evidence.standing(0, blocks_of(one))
-    assert record_fields(Look.of(one, Words.none(), standing=standing)) is None
+    site_stats = evidence.site_stats_for(0, blocks_of(one))
+    assert record_fields(Look.of(one, Words.none(), site_stats=site_stats)) is None
 
 
 @given(html=html_pages())
@@ -244,9 +244,9 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     evidence = SiteEvidence(4)
     learn(evidence, 1, blocks_of(one))
     found = blocks_of(one)
-    for standing in (None, evidence.standing(0, found)):
+    for site_stats in (None, evidence.site_stats_for(0, found)):
         alone = Look.of(one, Words(ClassWords({"nav": -1.0}), KindWords({})), shipped_model().forests)
-        table = alone.knowing(standing, Wishes().columns).table
+        table = alone.knowing(site_stats, Wishes().columns).table
         assert table.shape == (len(found), len(BLOCK_NAMES))
         assert np.isfinite(table).all()
 

@@ -18,7 +18,7 @@ from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Flags, Indices, Numbers, Standing, Table
+    from denoise_crawler.kernel.columns import Blocks, Flags, Indices, Numbers, SiteStats, Table
     from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 
@@ -105,7 +105,7 @@ class Look:
 
     ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
     declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``, ``units`` of
-    what kind each block's unit is (see :func:`unit_kinds`), ``standing`` what its site says. Whether title and
+    what kind each block's unit is (see :func:`unit_kinds`), ``site_stats`` what its site says. Whether title and
     comments are wished is 1, 0, or ``UNSAID``.
     """
 
@@ -117,25 +117,25 @@ class Look:
     blocks: Blocks
     class_words: ClassWords
     forests: Forests | None = None
-    standing: Standing | None = None
+    site_stats: SiteStats | None = None
     wishes: tuple[float, float] = NO_WISHES
 
     @classmethod
     def of(
-        cls, page: Page, words: Words, forests: Forests | None = None, standing: Standing | None = None
+        cls, page: Page, words: Words, forests: Forests | None = None, site_stats: SiteStats | None = None
     ) -> Look:
         """Look at ``page``, which the look does not hold on to."""
         return cls(
             page.title, page.once(description_of), page.once(declared_of), words.kinds.of(page),
-            page.once(unit_kinds), page.once(blocks_of), words.classes, forests, standing,
+            page.once(unit_kinds), page.once(blocks_of), words.classes, forests, site_stats,
         )  # fmt: skip
 
-    def knowing(self, standing: Standing | None, wishes: tuple[float, float]) -> Look:
+    def knowing(self, site_stats: SiteStats | None, wishes: tuple[float, float]) -> Look:
         """Look at the same page again, with what its site says and what is wished."""
-        if standing is None and self.standing is None and wishes == self.wishes:
+        if site_stats is None and self.site_stats is None and wishes == self.wishes:
             return self
         other = Look.__new__(Look)
-        shared = {"headline": self.headline, "of_page": self.of_page, "standing": standing, "wishes": wishes}
+        shared = {"headline": self.headline, "of_page": self.of_page, "site_stats": site_stats, "wishes": wishes}
         other.__dict__ = {name: self.__dict__[name] for name in _SHARED} | shared
         return other
 
@@ -148,10 +148,10 @@ class Look:
     @cached_property
     def everywhere(self) -> Flags:
         """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
-        standing = self.standing
-        if standing is None or standing.pages < EVERYWHERE_PAGES:
+        site_stats = self.site_stats
+        if site_stats is None or site_stats.pages < EVERYWHERE_PAGES:
             return np.zeros(len(self.blocks), bool)
-        return standing.texts >= EVERYWHERE_SHARE * standing.pages
+        return site_stats.texts >= EVERYWHERE_SHARE * site_stats.pages
 
     def asks(self, block: int) -> bool:
         """Return True if the box around a block asks something of the reader."""
@@ -177,7 +177,7 @@ class Look:
     @cached_property
     def _by_feature(self) -> Table:
         first = self.forests and self.forests.first.in_kernel
-        table: Table = kernel.active.look_at(self.blocks, self.of_page, self.standing, self.wishes, first)
+        table: Table = kernel.active.look_at(self.blocks, self.of_page, self.site_stats, self.wishes, first)
         return table
 
     @property

@@ -94,12 +94,12 @@ class Fusion(Method):
         """Mark all blocks but those to take."""
         alone = page.once(self.model.alone)
         blocks = alone.blocks
-        look = alone.knowing(self.evidence.standing(page.key, blocks), self.wishes.columns)
+        look = alone.knowing(self.evidence.site_stats_for(page.key, blocks), self.wishes.columns)
         fields = records.record_fields(look)
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {records.FIELD: fields}
         parts = page.once(parts_of)
-        is_known = look.standing is not None
+        is_known = look.site_stats is not None
         scores = _no_higher(page, alone, _no_lower(look, alone, parts)) if is_known else look.scores
         if page_type.name == "article":
             scores = scores.copy()
@@ -132,9 +132,9 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     for itself; but several headings that most pages have, and text of its own below one of them, are a form: its
     sections are content.
     """
-    standing, best, known = look.standing, look.headline.best, look.scores.tolist()
-    assert standing is not None  # noqa: S101
-    usual = (standing.texts[parts.headings[:, 0]] >= _USUAL * standing.pages).tolist()
+    site_stats, best, known = look.site_stats, look.headline.best, look.scores.tolist()
+    assert site_stats is not None  # noqa: S101
+    usual = (site_stats.texts[parts.headings[:, 0]] >= _USUAL * site_stats.pages).tolist()
     headings = [one for one in parts.headings.tolist() if not one[0] <= best < one[1]]
     tables = [block for kind, *ends in parts.units.tolist() if UNITS[kind] in _TABLES for block in range(*ends)]
     low = [range(first, last) for first, last, _ in headings if min(known[first:last]) < _WITH_SECTION]
@@ -209,7 +209,7 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
         element = int(around.parents[element])
     box = []
     for block in range(last + 1, min(int(around.last[element]), last + 1 + _MOST_OF_BOX)):
-        is_elsewhere = look.standing is not None and look.standing.texts[block] > 0.0
+        is_elsewhere = look.site_stats is not None and look.site_stats.texts[block] > 0.0
         if is_elsewhere or blocks.linked[block] > 0.0 or "©" in blocks.texts[block] or look.asks(block):
             break
         if scores[block] > _DOUBTED and blocks.tokens[block] >= _LEAST_BOX:
@@ -252,7 +252,7 @@ def decide(
         units[units[:, 0] == UNITS.index(TABLE), 0] = UNITS.index(DEFINITIONS)
         judged = replace(parts, units=units)
     choice = kernel.active.decide(
-        look.blocks, scores, look.standing, judged, wanted, wishes.shift, wishes.title == KEEP,
+        look.blocks, scores, look.site_stats, judged, wanted, wishes.shift, wishes.title == KEEP,
         look.headline.sure, shift, repeating,
     )  # fmt: skip
     return Decision(look, parts, because, choice)

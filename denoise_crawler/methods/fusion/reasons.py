@@ -21,7 +21,7 @@ from denoise_crawler.page.declarations import FIELDS
 from denoise_crawler.page.text import counted
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Flags, Standing
+    from denoise_crawler.kernel.columns import Flags, SiteStats
     from denoise_crawler.methods.fusion.features import Look
 
 MAX_TOPICS = 3
@@ -189,7 +189,7 @@ class Case:
     def describe(self, topic: str) -> str:
         """Return the fact behind a topic in words; empty if the topic has none, or it speaks for neither side."""
         if topic in _SITE_WORDINGS:
-            site = self.look.standing
+            site = self.look.site_stats
             return "" if site is None else _SITE_WORDINGS[topic](self, site)
         return _PAGE_WORDINGS[topic](self) if topic in _PAGE_WORDINGS else ""
 
@@ -203,18 +203,18 @@ class Case:
         return self.values.get(feature, -1.0)
 
 
-def _repeated_text(case: Case, site: Standing) -> str:
+def _repeated_text(case: Case, site: SiteStats) -> str:
     same, masked = int(site.texts[case.block]), int(site.masked[case.block])
     what = "its text" if same >= masked else "its text, but for numbers,"
     return f"{what} is on {max(same, masked)} of {counted(site.pages, 'other page')}"
 
 
-def _same_at_this_place(case: Case, site: Standing) -> str:
+def _same_at_this_place(case: Case, site: SiteStats) -> str:
     same, have = int(site.shapes[case.block]), int(site.path_pages[case.element])
     return f"its like is at this place on {same} of {counted(have, 'other page')} that have it" if have else ""
 
 
-def _repeated_link(case: Case, site: Standing) -> str:
+def _repeated_link(case: Case, site: SiteStats) -> str:
     has_link = case.look.blocks.link_hashes[case.block]
     return (
         f"its link is on {int(site.links[case.block])} of {counted(site.pages, 'other page')}" if has_link else ""
@@ -295,7 +295,7 @@ def _links(case: Case) -> str:
     return f"{own:.0%} links, {case.look.links_around(case.block):.0%} around it"
 
 
-_SITE_WORDINGS: dict[str, Callable[[Case, Standing], str]] = {
+_SITE_WORDINGS: dict[str, Callable[[Case, SiteStats], str]] = {
     "repeated text": _repeated_text,
     "same at this place": _same_at_this_place,
     "repeated link": _repeated_link,

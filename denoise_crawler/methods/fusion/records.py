@@ -47,21 +47,22 @@ _PRICE = re.compile(
 
 def record_fields(look: Look) -> NDArray[np.bool_] | None:
     """Return which blocks are fields of a record; None unless the site's pages have a price near their title."""
-    blocks, standing, title = look.blocks, look.standing, look.headline.main
-    if standing is None or standing.pages < MIN_PAGES or title < 0:
+    blocks, site_stats, title = look.blocks, look.site_stats, look.headline.main
+    if site_stats is None or site_stats.pages < MIN_PAGES or title < 0:
         return None
-    least, home = _PRICED * standing.pages, blocks.elements
-    usual, near = standing.path_pages[home] >= _USUAL * standing.pages, prices(blocks, title, title + _NEAR + 1)
-    if not any(usual[block] and standing.masked[block] >= least > standing.texts[block] for block in near):
+    least, home = _PRICED * site_stats.pages, blocks.elements
+    usual = site_stats.path_pages[home] >= _USUAL * site_stats.pages
+    near = prices(blocks, title, title + _NEAR + 1)
+    if not any(usual[block] and site_stats.masked[block] >= least > site_stats.texts[block] for block in near):
         return None
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
-    again = np.where(whole, np.maximum(standing.masked, standing.shapes), standing.masked)
-    sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * standing.pages)
-    varied = standing.path_repeated[home] < _MANY_VALUES * standing.path_characters[home]
-    most = np.where(varied, _COMMON_SHARE, _SHARE) * standing.pages
-    new = (standing.texts < most) & ~sentence
-    few = standing.path_elements[home] <= _FEW * standing.path_pages[home]
-    unlinked = standing.path_linked[home] <= _LIST_LINKS * standing.path_characters[home]
+    again = np.where(whole, np.maximum(site_stats.masked, site_stats.shapes), site_stats.masked)
+    sentence = (blocks.characters > _LONG) & (again >= _LONG_SHARE * site_stats.pages)
+    varied = site_stats.path_repeated[home] < _MANY_VALUES * site_stats.path_characters[home]
+    most = np.where(varied, _COMMON_SHARE, _SHARE) * site_stats.pages
+    new = (site_stats.texts < most) & ~sentence
+    few = site_stats.path_elements[home] <= _FEW * site_stats.path_pages[home]
+    unlinked = site_stats.path_linked[home] <= _LIST_LINKS * site_stats.path_characters[home]
     fields: NDArray[np.bool_] = usual & new & (few | unlinked)
     return fields if fields.any() else None
 
@@ -84,10 +85,10 @@ def has_price(text: str) -> bool:
 
 def field_reason(look: Look, block: int) -> str:
     """Return why a field was kept."""
-    standing, home = look.standing, look.blocks.elements[block]
-    assert standing is not None  # noqa: S101
-    have = int(standing.path_pages[home])
-    return f"{FIELD}: {have} of {standing.pages} others have a value of their own in this place"
+    site_stats, home = look.site_stats, look.blocks.elements[block]
+    assert site_stats is not None  # noqa: S101
+    have = int(site_stats.path_pages[home])
+    return f"{FIELD}: {have} of {site_stats.pages} others have a value of their own in this place"
 
 
 VALUE = "a value of the product: its price, a code or its maker"

@@ -11,7 +11,7 @@ from denoise_crawler.methods.fusion import sketch as codec
 from denoise_crawler.methods.fusion.sketch import MAX_BLOCKS, distinct, sketch, texts_hash
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Numbers, Sketch, Standing
+    from denoise_crawler.kernel.columns import Blocks, Numbers, SiteStats, Sketch
 
 
 class SiteEvidence:
@@ -55,7 +55,7 @@ class SiteEvidence:
         """Write the sketches: equal sets give equal bytes."""
         return codec.encode(list(self.sample))
 
-    def standing(self, key: int, blocks: Blocks) -> Standing | None:
+    def site_stats_for(self, key: int, blocks: Blocks) -> SiteStats | None:
         """Return what the other pages say of the page with this key; None if there are none.
 
         A page with the same texts is no other page, and one with most of the same running text says nothing of
@@ -67,8 +67,8 @@ class SiteEvidence:
             own = min(self._with_texts.get(texts, ()), default=None)
         if len(self._sums) == (own is not None):
             return None
-        standing: Standing = self._sums.standing(blocks, own)
-        return standing
+        site_stats: SiteStats = self._sums.site_stats_for(blocks, own)
+        return site_stats
 
     def novelty(self, blocks: Blocks) -> float:
         """Return the share of the characters of ``blocks`` that stand where no page of the site has any."""
