@@ -28,8 +28,7 @@ _DATE = re.compile(
     rf"|{AGO}|^{_DAY}\W*$|\b{_DAY}(?:\W+\w{{1,2}})?\W*\d{{1,2}}[:.h]\d\d",
     re.IGNORECASE,
 )
-_DIGIT = re.compile(r"\d")
-_WITHOUT_DIGIT = "ago", "vor", "il y a", "hace", *_DAY[3:-1].split("|")
+_IN_DATES = re.compile("|".join((r"\d", "ago", "vor", "il y a", "hace", _DAY)))
 _ENDS = " ·|-–—,"
 _OFTEN, _SHORT = 2, 60  # a short text that stands more often is no prose
 _DATE_INSIDE = 0.6  # what holds the date as well is less likely the text of a post alone
@@ -80,8 +79,7 @@ def find_date(text: str) -> str | None:
 
 @lru_cache(maxsize=4_096)  # a page is asked for the same texts several times
 def _date_in(text: str) -> str | None:
-    small = text.lower()
-    if not (_DIGIT.search(text) or any(word in small for word in _WITHOUT_DIGIT)):
+    if not _IN_DATES.search(text.lower()):
         return None  # most texts, and the search for all dates is slow
     date = _DATE.search(text)
     return text[date.start() :].strip(_ENDS) if date else None
