@@ -26,6 +26,7 @@ _LONG_TAG_BYTES = 60_000  # bytes
 _MAX_ATTRIBUTES_PER_TAG = 2_000
 _FEW = 4  # times as many attributes as are allowed may stand in a tree that is only counted
 _LOOKED_AT = 1 << 16
+_MOST_BYTES = 4  # of a character in UTF-8
 _ATTRIBUTES = etree.XPath("count(//@*)")
 _SPACES = bytes(range(9, 14)) + bytes(range(28, 33))  # those of ASCII that ``str.strip`` takes
 _BEYOND_ASCII = b"\x80"
@@ -148,8 +149,11 @@ class Markup:
         """
         if len(self._html) > size or (len(self._html) > tags and _count_tags(self._html) > tags):
             return True
-        if isinstance(self._html, str) and len(self._utf8) > size:
-            return True
+        if isinstance(self._html, str):
+            if _MOST_BYTES * len(self._html) <= min(size, 2 * attributes):
+                return False  # a tree that is given needs no UTF-8
+            if len(self._utf8) > size:
+                return True
         if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
         if most > _FEW * attributes or self._given is not None:  # nobody else's tree is made to be counted
