@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler import CleanPage, denoise_pages
-from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.batch import BatchStats, clean_pages
 from denoise_crawler.methods import Judgement
 from denoise_crawler.methods.link_ratio import LinkRatio
 from denoise_crawler.output.writing import RENDERINGS
@@ -72,14 +72,14 @@ def test_a_page_that_cannot_be_rendered_keeps_its_text(monkeypatch: pytest.Monke
         raise LookupError("no \x1b[31mpicture")
 
     monkeypatch.setitem(RENDERINGS, "html", refuse)
-    tally = Tally()
-    [found, *_] = clean_pages(lambda: PAGES[:1], "link_ratio", workers=1, render="html", site=site_of, tally=tally)
+    stats = BatchStats()
+    [found, *_] = clean_pages(lambda: PAGES[:1], "link_ratio", workers=1, render="html", site=site_of, stats=stats)
     assert (found.page.text, found.page.error, found.rendered) == ("This is one.", None, None)
     assert found.error is not None
     assert found.failure is not None
     assert found.error.startswith("LookupError: no ")
     assert "\x1b" not in "".join(found.failure.lines)
-    assert tally.failed == 1
+    assert stats.failed == 1
 
 
 def test_a_test_in_which_we_fail_on_a_page_fails_itself() -> None:

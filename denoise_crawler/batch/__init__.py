@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Pages = Iterable[tuple[str, str | bytes]]
 
-__all__ = ["BatchError", "BatchResult", "Job", "Limits", "Tally", "clean_as", "clean_pages", "cores"]
+__all__ = ["BatchError", "BatchResult", "BatchStats", "Job", "Limits", "clean_as", "clean_pages", "cores"]
 
 _TRIES = 2  # of a page whose process dies, so that one killed from outside costs no page
 _MAX_UNSAVED_PAGES = 64  # that a process has learned and would forget if it died
@@ -43,7 +43,7 @@ _MAX_EXAMPLES = 3
 
 
 @dataclass
-class Tally:
+class BatchStats:
     """The sums of a batch.
 
     ``failed`` counts the pages that could not be cleaned or rendered, ``unlearned`` those that raised while
@@ -109,7 +109,7 @@ def clean_pages(
     sites_in_memory: int = SITES_IN_MEMORY,
     writing: Writing = PLAIN_TEXT,
     rules: SiteRules | str | Path = NO_RULES,
-    tally: Tally | None = None,
+    stats: BatchStats | None = None,
     limits: Limits | None = None,
 ) -> Iterator[BatchResult]:
     """Learn each site from all of its pages, then clean the pages, on all cores.
@@ -130,7 +130,7 @@ def clean_pages(
         sites_in_memory: How many sites each process keeps in memory; the others lie in a temporary folder.
         writing: How the text is written.
         rules: Site rules, or the folder where they lie.
-        tally: Sums to keep up to date.
+        stats: Sums to keep up to date.
         limits: The limits of one page: 60 s of CPU time, 600 s by the clock and 4 GiB if not given.
 
     Returns:
@@ -150,11 +150,11 @@ def clean_pages(
     known_rules = SiteRules.of_folder(rules)
     cleaning = Cleaning(MethodChoice.of(method), writing, known_rules, warmup_pages, short_sites, sites_in_memory)
     job = Job(cleaning, render, site, cores() if workers is None else workers, limits or Limits())
-    return clean_as(job, pages, Tally() if tally is None else tally)
+    return clean_as(job, pages, BatchStats() if stats is None else stats)
 
 
 def clean_as(
-    job: Job, pages: Callable[[], Pages], tally: Tally, is_done: Callable[[str], bool] = lambda _: False
+    job: Job, pages: Callable[[], Pages], stats: BatchStats, is_done: Callable[[str], bool] = lambda _: False
 ) -> Generator[BatchResult, None, None]:
     """Do what :func:`clean_pages` says, its other arguments in a record.
 
@@ -163,7 +163,7 @@ def clean_as(
     with _named_errors(), temporary_folder() as folder:
         make = partial(BatchWorker, job.cleaning, job.render, folder)
         with open_workers(make, job.workers, job.limits, tries=_TRIES, isolated=job.isolated) as workers:
-            batch = _Batch(job, workers, tally)
+            batch = _Batch(job, workers, stats)
             if job.cleaning.choice.learns:
                 batch.learn_all(pages())
             yield from batch.judge_all((url, html) for url, html in pages() if not is_done(url))
@@ -185,8 +185,8 @@ def _named_errors() -> Iterator[None]:
 class _Batch:
     """One run over pages; each site is learned by one worker."""
 
-    def __init__(self, job: Job, workers: Sequence[Caller], tally: Tally) -> None:
-        self._job, self._workers, self._tally = job, workers, tally
+    def __init__(self, job: Job, workers: Sequence[Caller], stats: BatchStats) -> None:
+        self._job, self._workers, self._stats = job, workers, stats
         self._readable: Counter[str] = Counter()
         self._failed: set[int] = set()  # the keys of pages that could not be learned
         self._deadly: dict[int, str] = {}  # how processes died, by the page that they had in hand
@@ -206,10 +206,10 @@ class _Batch:
             site, url = sites.popleft()
             self._readable[site] += learned.is_readable
             if learned.failure:
-                self._tally.unlearned += 1
+                self._stats.unlearned += 1
                 self._failed.add(hash64(url))
                 learned.failure.log()
-                self._tally.name(learned.failure)
+                self._stats.name(learned.failure)
         saving = (Task(partial(self._save, number), number) for number in range(len(self._workers)))
         list(run_in_order(saving, self._workers))
 
@@ -217,7 +217,7 @@ class _Batch:
         """Judge the pages, where possible in the process that learned them, and yield the results in order."""
         tasks = (self._judging(url, html) for url, html in pages)
         for result in run_in_order(tasks, self._workers):
-            self._tally.add(result)
+            self._stats.add(result)
             if result.failure and hash64(result.page.url) not in self._failed:
                 result.failure.log()
             yield result

@@ -14,7 +14,7 @@ from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from denoise_crawler.batch import Job, Tally, clean_as, cores
+from denoise_crawler.batch import BatchStats, Job, clean_as, cores
 from denoise_crawler.commands.clean_output import ENDINGS, LINES, Output, Target
 from denoise_crawler.commands.known_site import add_run_rules
 from denoise_crawler.commands.method_choice import (
@@ -105,7 +105,7 @@ class _Run:
         self._arguments, self._chosen = arguments, chosen
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._workers = arguments.workers or cores()
-        self._tally, self._reading = Tally(), Reading()
+        self._stats, self._reading = BatchStats(), Reading()
         self._fallbacks = self._held = 0
         self._rules = rules_of(chosen, arguments)
 
@@ -128,7 +128,7 @@ class _Run:
                 self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
                 output.write(result)
         self._print(*self._report(time.monotonic() - start))
-        damaged = self._reading.damage or self._tally.failed or self._tally.unlearned
+        damaged = self._reading.damage or self._stats.failed or self._stats.unlearned
         return FAILED if not self._reading.pages or (damaged and self._arguments.strict) else DONE
 
     def read(self) -> Pages:
@@ -138,13 +138,13 @@ class _Run:
 
     def report_stop(self, why: str) -> None:
         """Print why the work ended early and how much is done."""
-        self._print(f"{why}; {counted(self._tally.pages, 'page')} done")
+        self._print(f"{why}; {counted(self._stats.pages, 'page')} done")
 
     def _results(self, pages: Callable[[], Pages], is_done: Callable[[str], bool]) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
         render = rendering if rendering in RENDERINGS else None
         job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
-        return clean_as(job, pages, self._tally, is_done)
+        return clean_as(job, pages, self._stats, is_done)
 
     def _print(self, *lines: str) -> None:
         for line in lines:
@@ -155,42 +155,42 @@ class _Run:
         return reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
 
     def _report(self, seconds: float) -> Iterator[str]:
-        tally, reading, extractor = self._tally, self._reading, self._chosen.writing.extractor
+        stats, reading, extractor = self._stats, self._reading, self._chosen.writing.extractor
         workers = counted(self._workers, "worker")
-        rate = tally.pages / seconds if seconds else 0.0
+        rate = stats.pages / seconds if seconds else 0.0
         yield (
-            f"{counted(tally.pages, 'page')} of {counted(len(tally.sites), 'site')} in {seconds:.1f} s, "
+            f"{counted(stats.pages, 'page')} of {counted(len(stats.sites), 'site')} in {seconds:.1f} s, "
             f"{rate:.1f} pages/s ({self._chosen.choice.name}{f'+{extractor}' if extractor else ''}, {workers})"
         )
         yield (
-            f"size: {decimal(tally.html_bytes)} of HTML -> {decimal(tally.text_bytes)} of text"
-            f"{_share(tally.text_bytes, tally.html_bytes)}; "
-            f"{_approximate(tally.characters_before)} visible characters -> {_approximate(tally.characters_after)}"
-            f"{_share(tally.characters_after, tally.characters_before)}"
+            f"size: {decimal(stats.html_bytes)} of HTML -> {decimal(stats.text_bytes)} of text"
+            f"{_share(stats.text_bytes, stats.html_bytes)}; "
+            f"{_approximate(stats.characters_before)} visible characters -> {_approximate(stats.characters_after)}"
+            f"{_share(stats.characters_after, stats.characters_before)}"
         )
         if self._held:
             yield f"written by an earlier run: {counted(self._held, 'page')}"
-        if tally.cold:
+        if stats.cold:
             fate = {"clean": "cleaned", "drop": "dropped"}[self._chosen.short_sites]
             least = self._chosen.warmup_pages
-            yield f"not warm: {counted(tally.cold, 'page')} of sites with fewer than {least} pages, {fate}"
-        if tally.skipped:
-            yield f"nothing to read on: {list_counts(tally.skipped)}"
-        if tally.guarded:
-            yield f"next to nothing was left, so a safer verdict was taken: {counted(tally.guarded, 'page')}"
-        if tally.passed_over:
-            yield f"rules that leave next to nothing were passed over: {list_counts(tally.passed_over)}"
-        if tally.unsure:
+            yield f"not warm: {counted(stats.cold, 'page')} of sites with fewer than {least} pages, {fate}"
+        if stats.skipped:
+            yield f"nothing to read on: {list_counts(stats.skipped)}"
+        if stats.guarded:
+            yield f"next to nothing was left, so a safer verdict was taken: {counted(stats.guarded, 'page')}"
+        if stats.passed_over:
+            yield f"rules that leave next to nothing were passed over: {list_counts(stats.passed_over)}"
+        if stats.unsure:
             fate = "dropped" if self._chosen.writing.low_confidence == DROP else "marked"
-            yield f"below DENOISE_MIN_CONFIDENCE: {counted(tally.unsure, 'page')}, {fate}"
+            yield f"below DENOISE_MIN_CONFIDENCE: {counted(stats.unsure, 'page')}, {fate}"
         if extractor and self._fallbacks:
             yield f"{extractor} wrote nothing, so the text is our own: {counted(self._fallbacks, 'page')}"
         if reading.skipped:
             yield f"passed over: {list_counts(reading.skipped)}"
         yield from _damage(reading)
-        if tally.failed or tally.unlearned:
-            yield f"failed: {counted(tally.failed, 'page')} to be cleaned, {tally.unlearned:,} to be learned"
-            yield from (f"  {url}: {error}" for url, error in tally.examples)
+        if stats.failed or stats.unlearned:
+            yield f"failed: {counted(stats.failed, 'page')} to be cleaned, {stats.unlearned:,} to be learned"
+            yield from (f"  {url}: {error}" for url, error in stats.examples)
 
 
 def _damage(reading: Reading) -> Iterator[str]:

@@ -139,17 +139,17 @@ def find_items(page: Page, noise: list[bool] | None = None) -> list[PageRecord]:
         >>> [record.values["price"] for record in find_items(Page.parse("https://a.example/", html))]
         ['0.50 €', '1.50 €', '2.50 €']
     """
-    nodes, tally = page.nodes, _Tally(page, noise)
+    nodes, sums = page.nodes, _TextSums(page, noise)
     best, items = _LEAST, list[int]()
     for members in page.once(alike_elements).values():
-        candidates = [index for index in outermost(nodes, members) if tally.kept_in(index)]
-        if len(candidates) >= MIN_ITEMS and (likeness := tally.likeness(candidates)) > best:
+        candidates = [index for index in outermost(nodes, members) if sums.kept_in(index)]
+        if len(candidates) >= MIN_ITEMS and (likeness := sums.likeness(candidates)) > best:
             best, items = likeness, candidates
     often = texts_of_most(nodes, items)
     return [_item(page, item, often) for item in items]
 
 
-class _Tally:
+class _TextSums:
     """Counts kept characters and links along the nodes of a page."""
 
     def __init__(self, page: Page, noise: list[bool] | None) -> None:

@@ -86,7 +86,7 @@ def _date_in(text: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class PrefixSums:
     """Running sums by node of prose, characters and dates; ``sums[end] - sums[start]`` is that of a range."""
 
     prose: Sequence[int]
@@ -111,20 +111,20 @@ class Thread:
 
 def thread_of(page: Page) -> Thread:
     """Find the posts of ``page``; none if it has no thread."""
-    nodes, tally = page.nodes, page.once(_tally_of)
+    nodes, sums = page.nodes, page.once(_prefix_sums_of)
     best, bodies = 0.0, list[int]()
     for name, members in page.once(alike_elements).items():
         if len(members) < 2 or len(candidates := outermost(nodes, members)) < 2:
             continue
         worth = _NAMED_WORTH if _POST_NAMES.search(name) else 1.0
-        likeness = worth * _likeness(nodes, tally, candidates, best / worth)
+        likeness = worth * _likeness(nodes, sums, candidates, best / worth)
         if likeness > best:
             best, bodies = likeness, candidates
-    with_date = sum(tally.dates[nodes.ends[body]] > tally.dates[body] for body in bodies)
+    with_date = sum(sums.dates[nodes.ends[body]] > sums.dates[body] for body in bodies)
     return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies), best)
 
 
-def _tally_of(page: Page) -> Tally:
+def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
     texts = [text and collapse_spaces(text) for text in nodes.texts]
     often = Counter(text for text in texts if text and len(text) <= _SHORT)
@@ -137,24 +137,24 @@ def _tally_of(page: Page) -> Tally:
         for text, link, has_date, characters in zip(texts, nodes.links, dated, page.characters, strict=True)
     )
     sums = (list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated)))
-    return Tally(*sums)
+    return PrefixSums(*sums)
 
 
-def _likeness(nodes: Nodes, tally: Tally, bodies: Sequence[int], least: float) -> float:
+def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: float) -> float:
     """Return how much elements look like the texts of posts: full of prose, little else, dates between them.
 
     0 if they have too little prose for ``least``, however much looks like posts otherwise.
     """
     spans = [(body, nodes.ends[body]) for body in bodies]
-    prose = [tally.prose[end] - tally.prose[start] for start, end in spans]
-    if (total := sum(prose)) <= least * tally.prose[-1]:
+    prose = [sums.prose[end] - sums.prose[start] for start, end in spans]
+    if (total := sum(prose)) <= least * sums.prose[-1]:
         return 0.0
-    held = [tally.characters[end] - tally.characters[start] for start, end in spans]
-    coverage = total / tally.prose[-1]
+    held = [sums.characters[end] - sums.characters[start] for start, end in spans]
+    coverage = total / sums.prose[-1]
     density = sum(one / every for one, every in zip(prose, held, strict=True) if every) / sum(map(bool, held))
     borders = zip([0, *(end for _, end in spans)], [*bodies, len(nodes)], strict=True)
-    between = [tally.dates[start] > tally.dates[end] for end, start in borders]
-    inside = sum(1 / dates for start, end in spans if (dates := tally.dates[end] - tally.dates[start]))
+    between = [sums.dates[start] > sums.dates[end] for end, start in borders]
+    inside = sum(1 / dates for start, end in spans if (dates := sums.dates[end] - sums.dates[start]))
     count = len(bodies)
     turns = max(sum(between[:-1]), sum(between[1:]), _DATE_INSIDE * inside) / count
     return coverage * density**2 * turns * count / (count + 1)

@@ -16,7 +16,7 @@ from pyspark.sql.functions import col
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from denoise_crawler.batch import BatchResult, Job, Tally, clean_as
+from denoise_crawler.batch import BatchResult, BatchStats, Job, clean_as
 from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.batch.worker import site_by
 from denoise_crawler.denoiser import PLAIN_TEXT, Cleaning
@@ -95,7 +95,7 @@ def clean(
         with TemporaryDirectory(prefix="denoise-") as folder:
             file = f"{folder}/pages"
             _write(batches, file)
-            with closing(clean_as(job, lambda: _pages(file), Tally())) as results:
+            with closing(clean_as(job, lambda: _pages(file), BatchStats())) as results:
                 for part in _parts(file):
                     yield _rows(part, names, list(islice(results, part.num_rows)), schema)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
-from denoise_crawler.batch import BatchResult, Limits, Tally, clean_pages
+from denoise_crawler.batch import BatchResult, BatchStats, Limits, clean_pages
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
@@ -127,16 +127,16 @@ def test_any_pages_come_out_one_by_one_as_from_the_one_road(pages: list[tuple[st
 
 
 def test_a_tally_sums_up() -> None:
-    tally = Tally()
-    found = cleaned(workers=2, tally=tally)
-    assert tally.pages == len(found) == len(interleaved())
-    assert tally.sites == set(SITES)
-    assert tally.html_bytes == sum(len(html) for _, html in interleaved())
-    assert tally.text_bytes == sum(len(one.page.text.encode()) for one in found)
-    assert tally.characters_before == sum(sum(Page.parse(*page).characters) for page in interleaved())
-    assert tally.characters_after == sum(one.kept for one in found) < tally.characters_before
-    assert tally.skipped == {"empty": 1}
-    assert (tally.failed, tally.unlearned, tally.cold) == (0, 0, 0)
+    stats = BatchStats()
+    found = cleaned(workers=2, stats=stats)
+    assert stats.pages == len(found) == len(interleaved())
+    assert stats.sites == set(SITES)
+    assert stats.html_bytes == sum(len(html) for _, html in interleaved())
+    assert stats.text_bytes == sum(len(one.page.text.encode()) for one in found)
+    assert stats.characters_before == sum(sum(Page.parse(*page).characters) for page in interleaved())
+    assert stats.characters_after == sum(one.kept for one in found) < stats.characters_before
+    assert stats.skipped == {"empty": 1}
+    assert (stats.failed, stats.unlearned, stats.cold) == (0, 0, 0)
 
 
 # --- sites with few pages
@@ -190,7 +190,7 @@ def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
     limits: Limits,
     error: str,
 ) -> None:
-    tally, names = Tally(), ("one", name, "two", "three")
+    stats, names = BatchStats(), ("one", name, "two", "three")
     pages = pages_called(*names)
     found = list(
         clean_pages(
@@ -199,7 +199,7 @@ def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
             workers=2,
             site=odd_site,
             writing=OddWriting(),
-            tally=tally,
+            stats=stats,
             limits=limits,
             warmup_pages=3,
         )
@@ -212,7 +212,7 @@ def test_a_page_that_never_ends_or_kills_its_process_costs_itself_alone(
     assert [record.getMessage() for record in caplog.records] == [
         f"https://a.example/{name} cannot be {done}: {error}"
     ]
-    assert (tally.failed, tally.unlearned, tally.cold) == (1, method != "odd_ratio", 0)
+    assert (stats.failed, stats.unlearned, stats.cold) == (1, method != "odd_ratio", 0)
 
 
 @pytest.mark.fails_on_a_page

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from denoise_crawler import Writing, denoise_pages
-from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.batch import BatchStats, clean_pages
 from denoise_crawler.denoiser import Denoiser
 from denoise_crawler.errors import SettingError
 from denoise_crawler.evaluation import tokens
@@ -242,17 +242,17 @@ ALL_KEPT = KEPT + letters("Head")
 
 @pytest.mark.parametrize("writing", FORMS.values(), ids=FORMS)
 def test_a_tally_has_the_exact_sums(writing: Writing, links_are_noise: str) -> None:
-    tally = Tally()
-    found = list(clean_pages(lambda: PAGES, links_are_noise, workers=1, writing=writing, tally=tally))
-    assert (tally.characters_before, tally.characters_after) == (ALL_VISIBLE, ALL_KEPT)
+    stats = BatchStats()
+    found = list(clean_pages(lambda: PAGES, links_are_noise, workers=1, writing=writing, stats=stats))
+    assert (stats.characters_before, stats.characters_after) == (ALL_VISIBLE, ALL_KEPT)
     assert (found[0].visible, found[0].kept) == (VISIBLE, KEPT)
 
 
 def test_a_tally_counts_no_page_that_is_dropped() -> None:
-    tally = Tally()
-    options: Any = {"workers": 1, "warmup_pages": 9, "short_sites": "drop", "tally": tally}
+    stats = BatchStats()
+    options: Any = {"workers": 1, "warmup_pages": 9, "short_sites": "drop", "stats": stats}
     list(clean_pages(lambda: PAGES, "fusion", **options))
-    assert (tally.characters_before, tally.characters_after) == (0, 0)
+    assert (stats.characters_before, stats.characters_after) == (0, 0)
 
 
 def test_the_report_and_the_painted_page_have_the_same_figures(tmp_path: Path, links_are_noise: str) -> None:
@@ -358,10 +358,10 @@ def test_a_method_that_cannot_tell_marks_nothing() -> None:
 
 def test_dropped_pages_do_not_come_out_and_a_batch_counts_them() -> None:
     assert [one.url for one in denoise_pages(UNSURE_PAGES, writing=unsure("drop"))] == [UNSURE_PAGES[0][0]]
-    tally = Tally()
-    results = list(clean_pages(lambda: UNSURE_PAGES, workers=1, writing=unsure("drop"), tally=tally))
+    stats = BatchStats()
+    results = list(clean_pages(lambda: UNSURE_PAGES, workers=1, writing=unsure("drop"), stats=stats))
     assert [result.dropped for result in results] == [False, True]
-    assert (tally.unsure, tally.dropped) == (1, 1)
+    assert (stats.unsure, stats.dropped) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from denoise_crawler.batch import Tally, clean_pages
+from denoise_crawler.batch import BatchStats, clean_pages
 from denoise_crawler.commands.page_command import run as page_command
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import SettingError
@@ -70,12 +70,12 @@ def test_a_folder_that_is_not_there_stops_the_crawl_at_the_start() -> None:
 def test_a_batch_obeys_rules_in_each_process_and_counts_what_is_passed_over(folder: Path, workers: int) -> None:
     pages = [(URL, PAGE), ("https://b.example/1", PAGE)]
     (folder / "rules" / "b.example.txt").write_text("body: nav")
-    tally = Tally()
-    results = list(clean_pages(lambda: pages, workers=workers, rules=folder / "rules", tally=tally))
+    stats = BatchStats()
+    results = list(clean_pages(lambda: pages, workers=workers, rules=folder / "rules", stats=stats))
     assert [result.passed_over for result in results] == ["", "b.example.txt"]
     assert "Own words" in results[0].page.text
     assert "Buy two boats" not in results[0].page.text
-    assert dict(tally.passed_over) == {"b.example.txt": 1}
+    assert dict(stats.passed_over) == {"b.example.txt": 1}
 
 
 def test_the_clean_command_names_wrong_lines_and_rules_that_were_passed_over(folder: Path) -> None:
