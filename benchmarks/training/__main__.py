@@ -54,7 +54,7 @@ from benchmarks.training.fitting import (
 from denoise_crawler.errors import MissingExtraError
 from denoise_crawler.evaluation import TUNING, GoldPage, addresses, by_site, gold_sets, half
 from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Forests, Words
-from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
+from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.methods.fusion.weights import VERSION, Weights, WrittenForest, write_weights
 

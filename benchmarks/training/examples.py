@@ -18,7 +18,7 @@ from denoise_crawler.kernel.names import IDEOGRAPH
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.declared import declared_of, description_of
 from denoise_crawler.methods.fusion.features import Forests, Look, Words
-from denoise_crawler.methods.fusion.kinds import kind_words_of
+from denoise_crawler.methods.fusion.markup_words import kind_words_of
 from denoise_crawler.methods.fusion.page_type import traits_of
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.trees import BoostedTrees

@@ -9,7 +9,7 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
 from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.page_type import PAGE_TYPE_NAMES, traits_of
-from denoise_crawler.methods.fusion.records import posts
+from denoise_crawler.methods.fusion.record_blocks import posts
 from denoise_crawler.page import Page
 
 STORY = "<p>The crew hauled nine nets before the wind rose, and sold on the quay what they had.</p>"

@@ -14,7 +14,7 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, linked_data_of
 from denoise_crawler.methods.fusion.features import Look, Words
 from denoise_crawler.methods.fusion.reasons import Case
-from denoise_crawler.methods.fusion.records import product_values, related_products
+from denoise_crawler.methods.fusion.record_blocks import product_values, related_products
 from denoise_crawler.methods.fusion.weights import shipped_model
 from denoise_crawler.methods.guard import without_much_hidden
 from denoise_crawler.page import Page

@@ -16,8 +16,8 @@ from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
 from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Look, Wishes, Words
-from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
-from denoise_crawler.methods.fusion.records import field_reason, record_fields
+from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
+from denoise_crawler.methods.fusion.record_blocks import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
 from denoise_crawler.methods.fusion.weights import (
     Model,

@@ -10,7 +10,7 @@ from denoise_crawler import denoise_pages
 from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.kinds import kind_words_of
+from denoise_crawler.methods.fusion.markup_words import kind_words_of
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights

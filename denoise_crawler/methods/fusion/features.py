@@ -14,7 +14,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE, PLACES, SAID, SCORES, SI
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
 from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.declared import DECLARED, declared_of, description_of
-from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
+from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:

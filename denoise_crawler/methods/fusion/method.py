@@ -12,7 +12,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import DEFINITIONS, TABLE, UNITS, Parts
 from denoise_crawler.methods.base import Judgement, Method
-from denoise_crawler.methods.fusion import records
+from denoise_crawler.methods.fusion import record_blocks
 from denoise_crawler.methods.fusion.blocks import ENTRIES, NO_PARTS, blocks_of, parts_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
@@ -95,9 +95,9 @@ class Fusion(Method):
         alone = page.once(self.model.alone)
         blocks = alone.blocks
         look = alone.knowing(self.evidence.site_stats_for(page.key, blocks), self.wishes.columns)
-        fields = records.record_fields(look)
+        fields = record_blocks.record_fields(look)
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
-        because = {} if fields is None else {records.FIELD: fields}
+        because = {} if fields is None else {record_blocks.FIELD: fields}
         parts = page.once(parts_of)
         is_known = look.site_stats is not None
         scores = _no_higher(page, alone, _no_lower(look, alone, parts)) if is_known else look.scores
@@ -106,17 +106,17 @@ class Fusion(Method):
             scores[_prose_everywhere(look, parts)] += _EVERYWHERE
             scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
-            related = records.related_products(look)
-            because[records.VALUE] = records.product_values(look, page.once(linked_data_of).values)
+            related = record_blocks.related_products(look)
+            because[record_blocks.VALUE] = record_blocks.product_values(look, page.once(linked_data_of).values)
             because = {reason: wanted & ~related for reason, wanted in because.items()}
             if page_type.name == "product":  # a collection is made of cards
                 scores = np.where(related, _NEVER, scores)
         if page_type.name == "forum":
             chances = 1.0 / (1.0 + np.exp(-scores - page_type.shift))
-            because[records.POST], heads = records.posts(page, look, chances)
+            because[record_blocks.POST], heads = record_blocks.posts(page, look, chances)
             scores = np.where(heads, _NEVER, scores)
         if self.wishes.comments == KEEP:
-            because[records.COMMENT] = records.comments(look)
+            because[record_blocks.COMMENT] = record_blocks.comments(look)
         decision = decide(
             look, self.wishes, parts, because, scores, shift=page_type.shift,
             repeating=page_type.name in REPEATING, tables_alone=page_type.name == "product",

@@ -16,7 +16,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.kinds import address_and_declared_words_of
+from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 

@@ -15,7 +15,7 @@ from denoise_crawler.kernel.names import words_of
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.boxes import BOXES
 from denoise_crawler.methods.fusion.features import BLOCK_NAMES
-from denoise_crawler.methods.fusion.records import FIELD, field_reason
+from denoise_crawler.methods.fusion.record_blocks import FIELD, field_reason
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.declarations import FIELDS
 from denoise_crawler.page.text import counted

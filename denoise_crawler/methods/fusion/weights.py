@@ -11,7 +11,7 @@ import numpy as np
 
 from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.features import BLOCK_NAMES, Forests, Look, Words
-from denoise_crawler.methods.fusion.kinds import ClassWords, KindWords
+from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
     PAGE_TYPE_NAMES,
     PageType,

@@ -1,6 +1,6 @@
-"""What kind of page the words in its markup speak for: an article, a forum thread, a product and so on.
+"""What the words in the markup of a page say: whether the text below them is content, and what type the page is.
 
-Learned from gold pages, as the worth of class words is: by word, how much more often pages of a kind have it.
+Both are learned from gold pages: by word, the log odds of content, and how much more often pages of a type have it.
 """
 
 from __future__ import annotations
