@@ -1,6 +1,6 @@
 """What the words in the markup of a page say: whether the text below them is content, and what type the page is.
 
-Both are learned from gold pages: by word, the log odds of content, and how much more often pages of a type have it.
+Both are learned from gold pages: by word the log odds of content, how much more often pages of a type have it.
 """
 
 from __future__ import annotations
