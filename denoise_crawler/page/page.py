@@ -66,7 +66,7 @@ class Page:
         self._source = source
         self._markup = None if source is None else Markup(source, lambda: root)
         self._make_tree: Callable[[], Element | None] | None = None
-        self._is_shared = True
+        self._holds_elements = True
         self._computed: dict[Callable[[Page], object], Any] = {}
 
     @classmethod
@@ -85,7 +85,7 @@ class Page:
         """
         page = cls(url, None, site=site, source=html, boxes=boxes)
         page._markup = Markup(html)
-        page._make_tree, page._is_shared = page._markup.tree, False
+        page._make_tree, page._holds_elements = page._markup.tree, False
         return page
 
     @classmethod
@@ -98,7 +98,7 @@ class Page:
         """
         page = cls(url, None, site=site, source=source)
         page._markup = Markup(source, tree)
-        page._make_tree, page._is_shared = page._markup.tree, False
+        page._make_tree, page._holds_elements = page._markup.tree, False
         return page
 
     @property
@@ -113,8 +113,8 @@ class Page:
         Whoever reads it may change the tree: from then on the nodes that are known keep their elements.
         """
         root = self.tree
-        if not self._is_shared:
-            self._is_shared = True
+        if not self._holds_elements:
+            self._holds_elements = True
             if "_nodes_if_readable" in self.__dict__:
                 self.nodes.hold()
         return root
@@ -122,7 +122,7 @@ class Page:
     @property
     def is_intact(self) -> bool:
         """Whether the page can be read: the owner of its tree took out no element that is known and not held."""
-        is_safe = self._is_shared or "_nodes_if_readable" not in self.__dict__ or self.nodes.compiled is None
+        is_safe = self._holds_elements or "_nodes_if_readable" not in self.__dict__ or self.nodes.compiled is None
         return is_safe or self.nodes.compiled.are_in_tree()
 
     @property
@@ -132,7 +132,7 @@ class Page:
             make, self._make_tree = self._make_tree, None
             self._root = None if self._is_too_large else make()
             if self._root is not None and has_shadow_roots(self.source):
-                self._root, self._is_shared = parse_as_shown(self.source), False
+                self._root, self._holds_elements = parse_as_shown(self.source), False
         return self._root
 
     def once(self, make: Callable[[Page], T]) -> T:
@@ -193,7 +193,7 @@ class Page:
         root = None if self._is_too_large else self.tree
         found = None if root is None else self._readable_nodes(root)
         if found is not None:
-            if self._is_shared:
+            if self._holds_elements:
                 found.hold()
             read_as_meant(found, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None

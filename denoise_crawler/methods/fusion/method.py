@@ -134,15 +134,11 @@ def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
     """
     site_stats, best, known = look.site_stats, look.headline.best, look.scores.tolist()
     assert site_stats is not None  # noqa: S101
-    usual = (site_stats.texts[parts.headings[:, 0]] >= _USUAL * site_stats.pages).tolist()
+    usual = site_stats.texts >= _USUAL * site_stats.pages
     headings = [one for one in parts.headings.tolist() if not one[0] <= best < one[1]]
     tables = [block for kind, *ends in parts.units.tolist() if UNITS[kind] in _TABLES for block in range(*ends)]
     low = [range(first, last) for first, last, _ in headings if min(known[first:last]) < _WITH_SECTION]
-    form = [
-        (range(first, last), range(first, end))
-        for (first, last, end), often in zip(parts.headings.tolist(), usual, strict=True)
-        if often and not first <= best < last
-    ]
+    form = [(range(first, last), range(first, end)) for first, last, end in headings if usual[first]]
     form = form if len(form) >= _FORM else []
     wanted = [*{*tables, *chain(*low), *chain(*(section for _, section in form))}]
     if not wanted:

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,19 +168,18 @@ def related_products(look: Look) -> Flags:
     blocks, around, title = look.blocks, look.blocks.around, look.headline.main
     others = np.zeros(len(blocks), bool)
     alike = _alike(blocks, prices(blocks, title + 1, len(blocks)) if title >= 0 else [])
-    linked = [0.0, *accumulate(blocks.linked.tolist())]
+    linked = np.concatenate(([0.0], np.cumsum(blocks.linked)))
+    is_linked = (linked[around.last] - linked[around.first] >= _LEAST_LINKED).tolist()
     first, last, parents = around.first.tolist(), around.last.tolist(), around.parents.tolist()
     for alike_prices in alike:
         for block in alike_prices if len(alike_prices) >= _FEWEST_CARDS else ():
             element = int(blocks.elements[block])
             while (above := parents[element]) > 0 and first[above] > title:
                 many = bisect_left(alike_prices, last[above]) - bisect_left(alike_prices, first[above]) > 1
-                is_card = linked[last[element]] - linked[first[element]] >= _LEAST_LINKED
-                if last[above] - first[above] > _LARGEST_CARD or (many and is_card):
+                if last[above] - first[above] > _LARGEST_CARD or (many and is_linked[element]):
                     break
                 element = above
-            is_card = linked[last[element]] - linked[first[element]] >= _LEAST_LINKED
-            if last[element] - first[element] <= _LARGEST_CARD and is_card:
+            if last[element] - first[element] <= _LARGEST_CARD and is_linked[element]:
                 others[first[element] : last[element]] = True
     return others
 
@@ -222,7 +221,7 @@ _OFTEN = 2  # a text that stands more often is a button
 
 
 def comments(look: Look) -> Flags:
-    """Tell which blocks are comments: the text of elements so named, but for names, dates and buttons.
+    """Return which blocks are comments: the text of elements so named, but for names, dates and buttons.
 
     Those say little, each alike. An element that holds the title is no comment, whatever its name.
     """

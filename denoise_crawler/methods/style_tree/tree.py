@@ -191,7 +191,7 @@ def set_importance(elements: Iterable[ElementNode], options: TreeOptions) -> Non
 def children_with_importance(style: StyleNode, options: TreeOptions) -> Sequence[ElementNode]:
     """Return the children of a style node with all that stands below them.
 
-    Those of a folded one are made and rated for the caller, as is the style node itself: it stays folded.
+    Those of a folded one are made for the caller, and their importance and its own are set: it stays folded.
     """
     if style.folded is None:
         return style.children
