@@ -55,9 +55,9 @@ def test_a_tree_that_nobody_else_reads_is_not_held_while_it_is_cleaned() -> None
     judgement = denoiser.judge(page)
     assert denoiser.write(page, judgement).clean_page.title == "A"
     assert all(Content(page, judgement.noise, Writing(form)).written() for form in ("markdown", "html", "blocks"))
-    assert not page._is_shared
+    assert not page._holds_elements
     assert page.root is page.tree
-    assert page._is_shared
+    assert page._holds_elements
 
 
 def rename(element: Any, random: Random) -> None:
