@@ -35,8 +35,9 @@ class Elements:
     """The block-level elements of a page in document order; element 0 is the body.
 
     ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
-    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``names`` its class and id as written, ``paths`` a
-    hash of the labels from the body down to it.
+    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``paths`` a hash of the labels from the body down to
+    it. ``names`` are the distinct classes and ids as written, in their order, the first empty; ``named`` numbers
+    them by element.
     """
 
     nodes: Indices
@@ -46,11 +47,12 @@ class Elements:
     places: Indices
     tags: Indices
     names: list[str]
+    named: Indices
     paths: Hashes
     depths: Indices
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.nodes)
 
 
 @dataclass(eq=False)

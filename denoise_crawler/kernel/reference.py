@@ -131,7 +131,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
-    columns, names = nodes.columns, list[str]()
+    columns, names, named = nodes.columns, {"": 0}, list[int]()
     meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
@@ -145,7 +145,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
         comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
-        names.append(name)
+        named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
         paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
@@ -156,7 +156,8 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         last=starts.searchsorted(ends),
         places=np.array(places, np.int64),
         tags=np.array([meaning[0] for meaning in meanings], np.int64)[tags],
-        names=names,
+        names=list(names),
+        named=np.array(named, np.int64),
         paths=np.array(paths, np.uint32),
         depths=np.array(depths, np.int64),
     )
@@ -198,13 +199,14 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     is all capitals, and how long it is, roughly.
     """
     used, block_of = np.unique(place, return_inverse=True)
-    names, tags, above = around.names, around.tags, np.maximum(around.parents, 0)
-    looks = [naming.look_of(int(tags[one]), names[one], names[above[one]]) for one in used.tolist()]
-    own = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
-    own += np.array([2 * text.isupper() for text in texts], np.uint64)
+    own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
+    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
+    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
+    kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
-        own += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + own + np.uint64(1)
+        kind += np.where(characters >= length, 4, 0).astype(np.uint64)
+    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 

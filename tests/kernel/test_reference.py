@@ -52,7 +52,7 @@ def assert_same(name: str, *given: Any) -> Any:
 def elements_of(rng: np.random.Generator, size: int, count: int) -> Elements:
     """Return any elements; a few paths and names come back."""
     bounds = np.sort(rng.integers(0, count + 1, (2, size)), axis=0)
-    names = rng.choice(["", "post", "Comments item-7", "nav main", "x" * 50], size).tolist()
+    names = ["", "post", "Comments item-7", "nav main", "x" * 50]
     return Elements(
         nodes=np.arange(size),
         parents=np.array([-1, *(int(rng.integers(0, at)) for at in range(1, size))], np.int64),
@@ -61,6 +61,7 @@ def elements_of(rng: np.random.Generator, size: int, count: int) -> Elements:
         places=rng.integers(0, 1 << len(shared.PLACES), size),
         tags=rng.integers(0, len(shared.TAGS), size),
         names=names,
+        named=rng.integers(0, len(names), size),
         paths=rng.integers(0, 6, size).astype(np.uint32),
         depths=rng.integers(0, 30, size),
     )

@@ -242,9 +242,9 @@ def comments(look: Look) -> Flags:
 def _in_comments(blocks: Blocks, title: int) -> Flags:
     around = blocks.around
     inside, elsewhere = np.zeros(len(blocks), bool), np.zeros(len(blocks), bool)
-    for element, names in enumerate(around.names):
-        first, last = around.first[element], around.last[element]
-        if names and not first <= title < last:
+    columns = around.first.tolist(), around.last.tolist(), around.named.tolist()
+    for first, last, number in zip(*columns, strict=True):
+        if (names := around.names[number]) and not first <= title < last:
             inside[first:last] |= comments_and_labels[names][0] > 0
             elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
     return inside & ~elsewhere
@@ -254,6 +254,6 @@ def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
     """Return ``some`` blocks by what they and the element above them look like."""
     around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
     for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
-        own, outer = around.names[home], around.names[max(int(around.parents[home]), 0)]
+        own, outer = (around.names[around.named[one]] for one in (home, max(int(around.parents[home]), 0)))
         alike[int(around.tags[home]), comments_and_labels[own][1], comments_and_labels[outer][1]].append(block)
     return alike.values()
