@@ -117,7 +117,7 @@ def declared_of(page: Page) -> NDArray[np.float32]:
             blocks, [text.text for text in texts], [text.field for text in texts], len(FIELDS), _ASIDE
         )
     if unseen is not None and len(blocks):
-        ends = np.array([blocks.starts, [line[-1] for line in blocks.nodes]])
+        ends = np.array([blocks.starts, blocks.ends - 1])
         hidden, panel = (bits[ends].all(axis=0) for bits in unseen)
         share = blocks.characters[hidden].sum() / max(float(blocks.characters.sum()), 1.0)
         rows[_ROWS + 1], rows[_ROWS + 2], rows[_ROWS + 3] = hidden, panel, share
