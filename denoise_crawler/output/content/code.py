@@ -168,7 +168,8 @@ class _Lines:
             self.parts.append(_END)
             if self.open[-1].inside == _NOTHING and one.element is not None:
                 self._rows += 1
-                self._note_number(one.element, one.parts)
+                if len(one.element) > 1 and not self.parts[one.parts + 1].strip():
+                    self._note_number(one.element, one.parts + 2)  # behind its mark and its own text
         self._depth -= one.roles > _IS_LINE
 
     def _is_gutter(self, one: _Open) -> bool:
@@ -180,13 +181,12 @@ class _Lines:
             return not any(map(str.isalpha, text))  # numbered lines may be named as their numbers are
         return _LINE_NUMBERS.fullmatch(text) is not None
 
-    def _note_number(self, row: _Element, begin: int) -> None:
+    def _note_number(self, row: _Element, place: int) -> None:
         """Note the number that a row begins with, in an element of its own."""
-        if len(row) < 2 or not isinstance(row[0].tag, str) or self.parts[begin + 1].strip():
-            return
-        place = begin + 2  # behind its mark and its own text
         while not (first := self.parts[place].strip(f" \n\t{_MARKS}")) and place + 1 < len(self.parts):
             place += 1
+        if not first[:1].isdecimal() or not isinstance(row[0].tag, str):
+            return
         number = _number_in(first)
         if number is not None and number == _number_in(_whole_text(row[0])):
             self._numbers.append((number, place))
