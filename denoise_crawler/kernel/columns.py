@@ -7,7 +7,6 @@ the names from here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -58,15 +57,16 @@ class Elements:
 class Blocks:
     """The blocks of a page in document order: a block is the text of one line, as ``clean_text`` parts lines.
 
-    ``elements[i]`` is the block-level element that block i stands in, ``nodes[i]`` its text nodes. ``characters``
-    and ``linked`` (those inside links) leave white space out; ``tokens`` counts words, in Chinese and Japanese
-    characters. ``texts`` are normalised; ``text_hashes``, ``masked_hashes`` (every number alike) and
-    ``link_hashes`` (of the first link, 0 without one) are what the site knows them by, as are ``styles`` (what a
-    block looks like) and ``shapes`` (what its text has in common with its like on other pages).
+    The text nodes of block i are those from ``starts[i]`` up to ``ends[i]``; they stand in the block-level element
+    ``elements[i]``. ``characters`` and ``linked`` (those inside links) leave white space out; ``tokens`` counts
+    words, in Chinese and Japanese characters. ``texts`` are normalised; ``text_hashes``, ``masked_hashes`` (every
+    number alike) and ``link_hashes`` (of the first link, 0 without one) are what the site knows them by, as are
+    ``styles`` (what a block looks like) and ``shapes`` (what its text has in common with its like on other pages).
     """
 
     texts: list[str]
-    nodes: list[list[int]]
+    starts: Indices
+    ends: Indices
     elements: Indices
     characters: Numbers
     linked: Numbers
@@ -82,11 +82,6 @@ class Blocks:
 
     def __len__(self) -> int:
         return len(self.texts)
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """By block, its first text node."""
-        return [line[0] for line in self.nodes]
 
 
 class Headline(NamedTuple):

@@ -343,32 +343,29 @@ cdef str heading_of(
 
 def blocks_of(nodes, frozenset title not None):
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
-    cdef list texts = nodes.texts, names = nodes.columns.names, lines, written, kept = []
+    cdef list texts = nodes.texts, names = nodes.columns.names, written = [], contents
     cdef const int32_t[::1] tags = nodes.columns.tags, parents = nodes.columns.parents, ends = nodes.columns.ends
     cdef const int32_t[::1] links = nodes.columns.links
-    cdef Py_ssize_t count = tags.shape[0], number
+    cdef Py_ssize_t count = tags.shape[0], number, size
     reader = nodes if nodes.compiled is None else nodes.compiled
     check_nodes(tags, parents, ends, len(names))
     check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
-    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    elements, paths = np.empty((6, count), np.int64), np.empty(count, np.uint32)
+    lines = np.empty((3, count), np.int64)  # first nodes, those behind the last, elements
     cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
     for number in range(len(names)):
         meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
-    lines, written = elements_of(
-        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, table, paths, homes
+    size = elements_of(
+        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
     )
-    numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
-    contents = measure_lines(lines, texts, links, reader.address_of, numbers, hashes, kept)
-    homes = homes[: len(lines)]
-    if len(kept) < len(lines):
-        lines, homes = [lines[number] for number in kept], homes[kept]
-    else:
-        homes = homes.copy()
-    starts = np.array([line[0] for line in lines], np.int64)
-    own, above, places, codes, depths, behind = table[:, : len(written)].copy()
-    characters, tokens, commas, closed, linked = numbers[:, : len(contents)]
-    text_hashes, masked_hashes, link_hashes = [column[: len(contents)].copy() for column in hashes]
-    styles, shapes = np.empty(len(contents), np.uint32), np.empty(len(contents), np.uint32)
+    numbers, hashes = np.empty((5, size)), np.empty((3, size), np.uint32)
+    contents = measure_lines(lines[:, :size], texts, links, reader.address_of, numbers, hashes)
+    size = len(contents)
+    starts, stops, homes = lines[:, :size].copy()
+    own, above, places, codes, depths, behind = elements[:, : len(written)].copy()
+    characters, tokens, commas, closed, linked = numbers[:, :size]
+    text_hashes, masked_hashes, link_hashes = [column[:size].copy() for column in hashes]
+    styles, shapes = np.empty(size, np.uint32), np.empty(size, np.uint32)
     fill_styles(contents, written, homes, above, codes, characters, linked, styles)
     fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
     around = Elements(
@@ -376,27 +373,25 @@ def blocks_of(nodes, frozenset title not None):
         paths[: len(written)].copy(), depths,
     )
     return Blocks(
-        contents, lines, homes, characters, linked, tokens, commas, closed, text_hashes, masked_hashes, link_hashes,
+        contents, starts, stops, homes, characters, linked, tokens, commas, closed, text_hashes, masked_hashes, link_hashes,
         styles, shapes, around,
     )
 
 
-cdef tuple elements_of(
+cdef Py_ssize_t elements_of(
     list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
-    int64_t[:, ::1] elements, uint32_t[::1] paths, int64_t[::1] homes,
-):
-    """Fill the columns of the block-level elements, and the element that each line stands in.
+    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] lines,
+) except -1:
+    """Fill the columns of block-level elements and of lines; return how many lines there are.
 
-    Of elements these are their nodes, parents, places, tags, depths and ends. Return the text nodes of each line,
-    and the class and id of each element.
+    Of elements these are their nodes, parents, places, tags, depths and ends; their classes and ids are ``written``.
     """
     cdef const int32_t[::1] tags, parents, ends
     tags, parents, ends = columns
-    cdef Py_ssize_t index, home, title_at, found = 0, levels = 0, count = tags.shape[0], end = count
+    cdef Py_ssize_t index, home, title_at, found = 0, levels = 0, line = -1, count = tags.shape[0], end = count
     cdef Py_ssize_t longest = naming.LONGEST_NAMES, longest_heading = naming.LONGEST_HEADING
     cdef int64_t place, code
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
-    cdef list lines = [], written = [], line = []
     cdef str class_name, identity, heading, own, without_digits
     cdef bint is_open = False
     comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
@@ -410,10 +405,9 @@ cdef tuple elements_of(
         code = meanings[tags[index], 0] if index else 0
         if code == IS_TEXT:
             if not is_open:
-                line, is_open = [], True
-                homes[len(lines)] = home
-                lines.append(line)
-            line.append(index)
+                line, is_open = line + 1, True
+                lines[0, line], lines[2, line] = index, home
+            lines[1, line] = index + 1
             continue
         if code == IS_INLINE:
             home_of[index] = home
@@ -446,7 +440,7 @@ cdef tuple elements_of(
         end, is_open = ends[index], False
         open_ends[levels] = end
         levels += 1
-    return lines, written
+    return line + 1
 
 
 cdef enum:
@@ -484,39 +478,38 @@ cdef Py_ssize_t LONGEST_MASKED = shared.LONGEST_MASKED
 
 
 cdef list measure_lines(
-    list lines, list texts, const int32_t[::1] links, address, double[:, ::1] numbers, uint32_t[:, ::1] hashes, list kept
+    int64_t[:, :] lines, list texts, const int32_t[::1] links, address, double[:, ::1] numbers, uint32_t[:, ::1] hashes
 ):
     """Fill, for each line that has text, its numbers and hashes; return the normalised texts.
 
     The numbers are its characters, tokens, commas, how it ends, and its linked characters; the hashes those of its
-    text, of this with each number alike, of its link. The numbers of the lines that have text are ``kept``.
+    text, of this with each number alike, of its link. The columns of lines without text are left out.
     """
-    cdef Py_ssize_t number, node, link, linked, row = 0
+    cdef Py_ssize_t number, node, first, end, link, linked, row = 0
     cdef uint32_t link_hash
-    cdef list line, written = []
+    cdef list written = []
     cdef str text, own
-    for number in range(len(lines)):
-        line = lines[number]
-        text = texts[line[0]] if len(line) == 1 else "".join([texts[one] for one in line])
+    for number in range(lines.shape[1]):
+        first, end = lines[0, number], lines[1, number]
+        text = texts[first] if end == first + 1 else "".join(texts[first:end])  # elements have none
         text = measure(text, row, numbers, hashes)
         if not text:
             continue
         linked = link_hash = 0
-        for node in line:
-            link = links[node]
-            if link >= 0:
-                own = texts[node]
+        for node in range(first, end):
+            link, own = links[node], texts[node]
+            if link >= 0 and own:
                 linked += len(own) - own.count(" ")
                 if not link_hash:
                     href = address(link)
                     link_hash = hash32(href) if href else 0
-        if linked and (len(line) == 1 or linked > numbers[0, row]):
+        if linked and (end == first + 1 or linked > numbers[0, row]):
             numbers[4, row] = numbers[0, row]
         else:
             numbers[4, row] = linked
         hashes[2, row] = link_hash
+        lines[0, row], lines[1, row], lines[2, row] = first, end, lines[2, number]
         written.append(text)
-        kept.append(number)
         row += 1
     return written
 
@@ -2320,21 +2313,25 @@ def decide(
     return Choice(own, chances, likely, best, once, taken, bar, expected)
 
 
-def verdicts(const int32_t[::1] parents not None, list lines not None, taken not None, const double[::1] chances not None):
+def verdicts(nodes, blocks, taken not None, const double[::1] chances not None):
     """Return noise and scores by node: an element has the highest score of its text."""
+    cdef const int32_t[::1] parents = nodes.columns.parents
+    cdef const int64_t[::1] starts = blocks.starts, ends = blocks.ends
     cdef Py_ssize_t index, block, node, count = parents.shape[0]
     cdef const uint8_t[::1] kept = taken.view(np.uint8)
-    cdef list noise = [], by_node = [], scores = np.asarray(chances).tolist()  # so that many nodes have one object
-    cdef bint fits = kept.shape[0] == len(lines) and chances.shape[0] == len(lines)
+    cdef list texts = nodes.texts, noise = [], by_node = []
+    cdef list scores = np.asarray(chances).tolist()  # so that many nodes have one object
+    cdef bint fits = kept.shape[0] == starts.shape[0] == ends.shape[0] == chances.shape[0] and len(texts) == count
     cdef int64_t[::1] best = longs(count)  # the block, from 1, that gives a node its score
     cdef uint8_t[::1] holds = marks(count)  # 1: text of a block, 2: text that is kept
     for index in range(1, count):
         fits &= 0 <= parents[index] < index
     check(fits, "the judgement does not fit the blocks")
-    for block in range(len(lines)):
-        for node in <list>lines[block]:
-            check(0 <= node < count, "a block has a node that is not there")
-            best[node], holds[node] = block + 1, 3 if kept[block] else 1
+    for block in range(starts.shape[0]):
+        check(0 <= starts[block] and ends[block] <= count, "a block has a node that is not there")
+        for node in range(starts[block], ends[block]):
+            if len(<str>texts[node]):  # elements have none
+                best[node], holds[node] = block + 1, 3 if kept[block] else 1
     for index in range(count - 1, 0, -1):
         node = parents[index]
         holds[node] |= holds[index]

@@ -55,15 +55,15 @@ def blocks_of(nodes: Any, title: frozenset[str]) -> Blocks:
     is_element = codes >= 0
     own, homes = np.flatnonzero(is_element), _homes(is_element, columns.parents)
     rows = _measured(_lines(codes, own, columns.ends), nodes)
-    lines, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(10))
+    begin, end, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(11))
     characters, linked, tokens, commas, closed = (np.array(column, np.float64) for column in measures[:5])
     hashes, masked, links = (np.array(column, np.uint32) for column in measures[5:])
-    starts = np.array([line[0] for line in lines], np.int64)
+    starts, ends = np.array(begin, np.int64), np.array(end, np.int64)
     around, place = _elements(nodes, own, homes, starts, title), homes[starts]
     styles = _styles(texts, characters, linked, place, around)
     shapes = _shapes(texts, characters, linked, masked, around.tags[place] == shared.H1)
     numbers = characters, linked, tokens, commas, closed
-    return shared.Blocks(texts, lines, place, *numbers, hashes, masked, links, styles, shapes, around)
+    return shared.Blocks(texts, starts, ends, place, *numbers, hashes, masked, links, styles, shapes, around)
 
 
 # --- lines of text, and what each measures
@@ -79,7 +79,7 @@ def _homes(is_element: Flags, parents: Any) -> Indices:
 
 
 def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
-    """Return the text nodes of each line. Lines begin and end where block-level elements do."""
+    """Return the text nodes of each line, which begins and ends where block-level elements do."""
     size = len(codes) + 1
     borders = np.cumsum(np.bincount(elements, minlength=size) + np.bincount(ends[elements], minlength=size))
     texts = np.flatnonzero(codes == naming.IS_TEXT)
@@ -88,7 +88,7 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
 
 
 def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
-    """Return of each line with text its nodes and the text, then what it measures.
+    """Return of each line with text its first node, that behind its last and the text, then what it measures.
 
     That is its characters without white space, those inside links, its tokens and commas, and whether it ends as a
     sentence does; the hashes of the text, of the same with every number alike, and of its first link.
@@ -110,7 +110,7 @@ def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
         commas, closed, own = sum(map(text.count, shared.COMMAS)), text[-1] in shared.SENTENCE_ENDS, hash32(text)
         has_number = len(text) <= shared.LONGEST_MASKED and naming.DIGITS.search(text)
         masked = hash32(naming.DIGITS.sub("0", text)) if has_number else own
-        found.append((line, text, characters, linked, tokens, commas, closed, own, masked, link))
+        found.append((line[0], line[-1] + 1, text, characters, linked, tokens, commas, closed, own, masked, link))
     return found
 
 
@@ -242,7 +242,7 @@ _LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
 
 def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
     """Return the lists behind a paragraph with a colon at its end: their first blocks, those behind their last."""
-    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts
+    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts.tolist()
     for node in nodes.tagged(_LISTS):
         first = bisect_left(starts, node)
         if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,8 @@ def blocks_of(seed: int, count: int, texts: Sequence[str] | None = None) -> Bloc
     hashes = [rng.integers(0, 2 + count // 2, count).astype(np.uint32) for _ in range(5)]
     return Blocks(
         texts=rng.choice(["A title", "the end:", "…", "12 €"], count).tolist() if texts is None else list(texts),
-        nodes=[[1 + block] for block in range(count)],
+        starts=np.arange(1, count + 1),
+        ends=np.arange(2, count + 2),
         elements=rng.integers(0, len(around), count),
         characters=characters,
         linked=linked,
@@ -179,8 +181,9 @@ def test_of_any_chances_the_same_blocks_are_taken(
         likely, *rest = assert_same("most_f1", chances, blocks.tokens, shift)
         steps = assert_same("take", blocks, parts, likely, wanted, chances, title, repeating)
         assert same(tuple(choice), (own, chances, likely, *steps, rest[1], rest[0]))
-    parents = np.array([-1, *([0] * count)], np.int32)
-    assert_same("verdicts", parents, blocks.nodes, choice.taken, choice.chances)
+    columns = SimpleNamespace(parents=np.array([-1, *([0] * count)], np.int32))
+    nodes = SimpleNamespace(columns=columns, texts=["", *blocks.texts])
+    assert_same("verdicts", nodes, blocks, choice.taken, choice.chances)
 
 
 @settings(deadline=None)

@@ -46,8 +46,8 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
     An element has the highest score of its text, and is noise if all its text is; one without text goes with its
     parent.
     """
-    nodes, choice, lines = page.nodes, decision.choice, decision.look.blocks.nodes
-    noise, scores = kernel.active.verdicts(nodes.columns.parents, lines, choice.taken, choice.chances)
+    nodes, choice = page.nodes, decision.choice
+    noise, scores = kernel.active.verdicts(nodes, decision.look.blocks, choice.taken, choice.chances)
     reasons = _Reasons(decision, nodes)
     return Judgement(noise, scores, reasons.of_node, confidence=confidence, page_type=page_type)
 
@@ -74,8 +74,7 @@ class _Reasons:
         deciding: dict[int, int] = {}
         blocks = self._decision.look.blocks
         for block in np.lexsort((-blocks.characters, ~self._decision.choice.taken)).tolist():
-            for index in blocks.nodes[block]:
-                node = index
+            for node in filter(self._nodes.texts.__getitem__, range(blocks.starts[block], blocks.ends[block])):
                 while node >= 0 and node not in deciding:
                     deciding[node] = block
                     node = self._nodes.parents[node]

@@ -198,16 +198,17 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     from denoise_crawler.records.thread import find_posts  # few pages are threads
 
     blocks, written = look.blocks, page.once(find_posts)
-    starts, inside, byline = np.array(blocks.starts), np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes))
+    inside, byline = np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes) + 1)
     for post in written:
         inside[post.inside.start : post.inside.stop] = True
         for part in post.left_out:
             inside[part.start : part.stop] = False
         for index in post.byline:
-            byline[index] = page.characters[index]
-    said = np.array([byline[line].sum() for line in blocks.nodes])
+            byline[index + 1] = page.characters[index]
+    so_far = byline.cumsum()
+    said = so_far[blocks.ends] - so_far[blocks.starts]
     heads = (said > 0.0) & (blocks.characters <= said + _WORDS_BESIDE)
-    texts = inside[starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
+    texts = inside[blocks.starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
     if float(blocks.tokens[texts] @ chances[texts]) < _LIKELY * float(blocks.tokens[texts].sum()):
         texts[:] = False
     return texts, heads
