@@ -26,7 +26,6 @@ from denoise_crawler.page.declarations import (
     strings,
     types_of,
 )
-from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces, letters
 from denoise_crawler.page.unseen import unseen_of
 
@@ -128,7 +127,7 @@ def description_of(page: Page) -> str:
     """Return the longest description that the page gives of itself, empty without any; by ``page.once``."""
     descriptions = (
         collapse_spaces(meta.content)
-        for meta in page.once(self_description_of).metas
+        for meta in page.self_description.metas
         if (meta.name or meta.property).lower() in ("description", "og:description")
     )
     return max(descriptions, key=len, default="")

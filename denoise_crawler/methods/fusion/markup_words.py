@@ -18,7 +18,6 @@ from denoise_crawler.kernel.names import Remembered, words_of
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.page import Page
-from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Elements, Numbers
@@ -102,7 +101,7 @@ def _path(url: str) -> str:
 
 
 def _declared(page: Page) -> Iterator[str]:
-    for meta in page.once(self_description_of).metas:
+    for meta in page.self_description.metas:
         name = (meta.property or meta.name).lower()
         if name in _SAID:
             for word in _WORD.findall(meta.content[:200].lower())[:3]:

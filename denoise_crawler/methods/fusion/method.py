@@ -50,6 +50,7 @@ class Fusion(Method):
 
     name: ClassVar[str] = "fusion"
     learns: ClassVar[bool] = True
+    needs_others: ClassVar[bool] = True
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
