@@ -55,15 +55,15 @@ def blocks_of(nodes: Any, title: frozenset[str]) -> Blocks:
     is_element = codes >= 0
     own, homes = np.flatnonzero(is_element), _homes(is_element, columns.parents)
     rows = _measured(_lines(codes, own, columns.ends), nodes)
-    lines, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(10))
+    begin, end, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(11))
     characters, linked, tokens, commas, closed = (np.array(column, np.float64) for column in measures[:5])
     hashes, masked, links = (np.array(column, np.uint32) for column in measures[5:])
-    starts = np.array([line[0] for line in lines], np.int64)
+    starts, ends = np.array(begin, np.int64), np.array(end, np.int64)
     around, place = _elements(nodes, own, homes, starts, title), homes[starts]
     styles = _styles(texts, characters, linked, place, around)
     shapes = _shapes(texts, characters, linked, masked, around.tags[place] == shared.H1)
     numbers = characters, linked, tokens, commas, closed
-    return shared.Blocks(texts, lines, place, *numbers, hashes, masked, links, styles, shapes, around)
+    return shared.Blocks(texts, starts, ends, place, *numbers, hashes, masked, links, styles, shapes, around)
 
 
 # --- lines of text, and what each measures
@@ -79,7 +79,7 @@ def _homes(is_element: Flags, parents: Any) -> Indices:
 
 
 def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
-    """Return the text nodes of each line. Lines begin and end where block-level elements do."""
+    """Return the text nodes of each line, which begins and ends where block-level elements do."""
     size = len(codes) + 1
     borders = np.cumsum(np.bincount(elements, minlength=size) + np.bincount(ends[elements], minlength=size))
     texts = np.flatnonzero(codes == naming.IS_TEXT)
@@ -88,7 +88,7 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
 
 
 def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
-    """Return of each line with text its nodes and the text, then what it measures.
+    """Return of each line with text its first node, that behind its last and the text, then what it measures.
 
     That is its characters without white space, those inside links, its tokens and commas, and whether it ends as a
     sentence does; the hashes of the text, of the same with every number alike, and of its first link.
@@ -110,7 +110,7 @@ def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
         commas, closed, own = sum(map(text.count, shared.COMMAS)), text[-1] in shared.SENTENCE_ENDS, hash32(text)
         has_number = len(text) <= shared.LONGEST_MASKED and naming.DIGITS.search(text)
         masked = hash32(naming.DIGITS.sub("0", text)) if has_number else own
-        found.append((line, text, characters, linked, tokens, commas, closed, own, masked, link))
+        found.append((line[0], line[-1] + 1, text, characters, linked, tokens, commas, closed, own, masked, link))
     return found
 
 
@@ -131,7 +131,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
-    columns, names = nodes.columns, list[str]()
+    columns, names, named = nodes.columns, {"": 0}, list[int]()
     meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
@@ -145,7 +145,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
         comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
-        names.append(name)
+        named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
         paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
@@ -156,7 +156,8 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         last=starts.searchsorted(ends),
         places=np.array(places, np.int64),
         tags=np.array([meaning[0] for meaning in meanings], np.int64)[tags],
-        names=names,
+        names=list(names),
+        named=np.array(named, np.int64),
         paths=np.array(paths, np.uint32),
         depths=np.array(depths, np.int64),
     )
@@ -198,13 +199,14 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     is all capitals, and how long it is, roughly.
     """
     used, block_of = np.unique(place, return_inverse=True)
-    names, tags, above = around.names, around.tags, np.maximum(around.parents, 0)
-    looks = [naming.look_of(int(tags[one]), names[one], names[above[one]]) for one in used.tolist()]
-    own = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
-    own += np.array([2 * text.isupper() for text in texts], np.uint64)
+    own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
+    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
+    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
+    kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
-        own += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + own + np.uint64(1)
+        kind += np.where(characters >= length, 4, 0).astype(np.uint64)
+    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 
@@ -242,7 +244,7 @@ _LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
 
 def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
     """Return the lists behind a paragraph with a colon at its end: their first blocks, those behind their last."""
-    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts
+    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts.tolist()
     for node in nodes.tagged(_LISTS):
         first = bisect_left(starts, node)
         if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):

@@ -1,5 +1,6 @@
 import json
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class TestBlocks:
             for index, tag in enumerate(one.nodes.tags)
             if tag is TEXT and collapse_spaces(one.nodes.texts[index])
         ]
-        assert {index for line in found.nodes for index in line} >= set(texts)
+        assert {*chain(*map(range, found.starts, found.ends))} >= set(texts)
         assert len(found.texts) == len(found.elements) == len(found.link_hashes)
         around = found.around
         for element, parent in enumerate(around.parents.tolist()):

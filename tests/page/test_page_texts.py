@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.batch.worker import ParsedPages
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
@@ -19,23 +18,6 @@ from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from tests import roads
 from tests.programs import run_python
-
-
-def test_kept_pages_have_a_bound_and_are_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", 100)
-    kept, site, url = ParsedPages(), "news.example", "https://news.example/storm"
-    small, large = "<p>" + 50 * "a", "<p>" + 200 * "a"
-    for html in small, small, large:
-        kept.keep(Page.parse(url, html), html)
-    assert kept.take(site, url, small + " ") is None
-    assert kept.take(site, url, large) is None
-    again = kept.take(site, url, small)
-    assert again is not None
-    assert again.markup == small
-    assert kept.take(site, url, small) is None
-    kept.keep(again, small)
-    assert kept.take(site, url, small) is again
-
 
 CODE = ["let boat = harbour();", "boat.sail();", "return boat;"]
 PRE = f"<pre>{chr(10).join(CODE)}</pre>"

@@ -66,13 +66,13 @@ def units_of(page: Page) -> Units:
         if index < until or not _is_unit(nodes, index):
             continue
         blocks, tag, until = page.once(blocks_of), nodes.tag_of(index), nodes.end_of(index)
-        first, last = bisect_left(blocks.starts, index), bisect_left(blocks.starts, until)
+        first, last = blocks.starts.searchsorted((index, until)).tolist()
         if tag in _FORMULAS:
             _add_formula(units, blocks, index, range(first, last))
         elif last - first > (tag == "code"):  # code in a line is part of its line
             units.rows.append((_KINDS[tag], first, last))
             if tag == "table" and nodes.holds(index, until, _FORMULAS):
-                units.silent.update(_signs(nodes, range(index, until), blocks.starts))
+                units.silent.update(_signs(nodes, range(index, until), blocks.starts.tolist()))
     return units
 
 
@@ -151,14 +151,14 @@ def headings_of(page: Page) -> Indices:
     headings, linked = kernel.active.headings_of(page.nodes, blocks)
     if len(linked) < ENTRIES:
         return headings
-    entries = [number for number in linked if _leads_away(page, blocks.nodes[headings[number, 0]])]
+    entries = [number for number in linked if _leads_away(page, blocks, headings[number, 0])]
     return headings if len(entries) < ENTRIES else np.delete(headings, entries, axis=0)
 
 
-def _leads_away(page: Page, line: list[int]) -> bool:
-    """Return True if the first link of a line leads to another page of the site."""
-    nodes = page.nodes
-    link = next((link for link in map(nodes.link_of, line) if link >= 0), -1)
+def _leads_away(page: Page, blocks: Blocks, block: int) -> bool:
+    """Return True if the first link of a block leads to another page of the site."""
+    nodes, inside = page.nodes, range(blocks.starts[block], blocks.ends[block])
+    link = next((nodes.link_of(node) for node in inside if nodes.texts[node] and nodes.link_of(node) >= 0), -1)
     if link < 0:
         return False
     address = page.absolute(nodes.address_of(link) or "").partition("#")[0]

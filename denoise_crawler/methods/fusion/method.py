@@ -50,6 +50,7 @@ class Fusion(Method):
 
     name: ClassVar[str] = "fusion"
     learns: ClassVar[bool] = True
+    needs_others: ClassVar[bool] = True
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
@@ -166,9 +167,9 @@ def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
 
     Its entries differ from page to page as text does. They are links to places on the page itself.
     """
-    blocks, starts, nodes = alone.blocks, alone.blocks.starts, page.nodes
+    blocks, nodes = alone.blocks, page.nodes
     linked = np.flatnonzero((blocks.linked >= blocks.characters) & (scores > _WITH_SECTION)).tolist()
-    links = ((block, nodes.link_of(starts[block])) for block in linked)
+    links = ((block, nodes.link_of(blocks.starts[block])) for block in linked)
     entries = [block for block, link in links if link >= 0 and (nodes.address_of(link) or "").startswith("#")]
     if len(entries) >= ENTRIES:
         scores = scores.copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import chain
 from math import exp, log1p
@@ -146,8 +145,8 @@ def is_thread(page: Page, look: Look) -> bool:
         return False
     from denoise_crawler.records.thread import thread_of
 
-    spaces, tokens, starts = page.once(thread_of).spaces, look.blocks.tokens, look.blocks.starts
-    posts = slice(bisect_left(starts, spaces[0].start), bisect_left(starts, spaces[-1].stop))
+    spaces, tokens = page.once(thread_of).spaces, look.blocks.tokens
+    posts = slice(*np.searchsorted(look.blocks.starts, (spaces[0].start, spaces[-1].stop)))
     expected = tokens / (1.0 + np.exp(-look.scores))
     content = expected[posts].sum()
     return bool(content >= max(_IN_POSTS * expected.sum(), _LIKELY * tokens[posts].sum()))
