@@ -63,14 +63,14 @@ class BoostedTrees:
     def contributions(self, row: Table) -> Numbers:
         """Return by feature what it adds to the score of a row, along the way that it takes down each tree."""
         features, thresholds, below, gains = self._ways
-        added, trees = np.zeros(len(row)), np.arange(features.size and len(features))
-        splits = np.zeros_like(trees)
+        added, trees = np.zeros(len(row)), np.arange(features.size and len(features), dtype=np.int32)
+        splits = np.zeros(len(trees), np.int32)
         while len(trees):
             feature = features[trees, splits]
             sides = (row[feature] > thresholds[trees, splits]).astype(np.int64)
             np.add.at(added, feature, gains[trees, splits, sides])
-            following = below[trees, splits, sides]
-            trees, splits = trees[following >= 0], following[following >= 0]
+            splits = below[trees, splits, sides]
+            trees, splits = trees[splits >= 0], splits[splits >= 0]
         return added
 
 
