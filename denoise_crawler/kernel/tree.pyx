@@ -820,7 +820,7 @@ cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
     return True
 
 
-cdef Words OF_LINE_NUMBERS = Words(("ln", "linen", "line-n", "gutter", "num"))
+cdef Words OF_LINE_NUMBERS = Words(("ln", "linen", "line-n", "gutter", "num", "ts_count", "t_count", "ts-count", "t-count"))
 
 
 cdef bint may_be_named(tree.xmlNode* node) noexcept:
