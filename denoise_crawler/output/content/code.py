@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -114,12 +113,11 @@ class _Lines:
         self, roles: dict[str, int], noted: set[str], odd: dict[_Element, int], *, has_line_ends: bool
     ) -> None:
         self._roles, self._noted, self._odd, self._has_line_ends = roles, noted, odd, has_line_ends
-        self._parts = list[str]()
+        self._parts = [""]
         # of open elements the roles, whether it is a row, what its content stands in, the parts and rows before it
         self._open: list[tuple[_Element | None, int, bool, int, int, int]] = [(None, 0, False, _NOTHING, 0, 0)]
         self._depth = 0  # of what may be a gutter
-        # of the rows that stand in no other, the number that each begins with, or -1, and its place in the parts
-        self._rows = list[tuple[int, int]]()
+        self._rows = list[tuple[_Element, int]]()  # that stand in no other, with the place of their first part
 
     def gather(self, block: _Element) -> None:
         """Walk through a block once."""
@@ -152,7 +150,9 @@ class _Lines:
         if is_row or roles > _IS_LINE:
             inside = (_IN_LINE if roles & _IS_LINE else _IN_ROW) if is_row else above
             if is_row:
-                self._mark(_BEGIN)
+                if self._parts[-1].isspace() and self._parts[-2] in (_BEGIN, _END):
+                    del self._parts[-1]  # white space between rows is no code
+                self._parts.append(_BEGIN)
             self._open.append((element, roles, is_row, inside, len(self._parts) - is_row, len(self._rows)))
             self._depth += roles > _IS_LINE
         return self._open[-1][0]
@@ -163,17 +163,13 @@ class _Lines:
         if roles > _IS_LINE and self._is_gutter(roles, parts):
             del self._parts[parts:], self._rows[rows:]
         elif is_row:
-            self._mark(_END)
+            if self._parts[-1].isspace() and self._parts[-2] == _END:
+                del self._parts[-1]
+            self._parts.append(_END)
             if self._open[-1][3] == _NOTHING and element is not None:
-                self._rows.append(self._number_of(element, parts + 1))
+                self._rows.append((element, parts + 1))
         self._depth -= roles > _IS_LINE
         return self._open[-1][0]
-
-    def _mark(self, mark: str) -> None:
-        """Mark where a row begins or ends; white space between rows is no code."""
-        if len(self._parts) > 1 and self._parts[-1].isspace() and self._parts[-2] in (_BEGIN, _END):
-            del self._parts[-1]
-        self._parts.append(mark)
 
     def _is_gutter(self, roles: int, begin: int) -> bool:
         """Return True if an element beside code holds numbers of lines, or is a button or a header."""
@@ -184,22 +180,28 @@ class _Lines:
             return not any(map(str.isalpha, text))  # numbered lines may be named as their numbers are
         return _LINE_NUMBERS.fullmatch(text) is not None
 
-    def _number_of(self, row: _Element, place: int) -> tuple[int, int]:
-        """Return the number that a row begins with, in an element of its own, and its place; -1 without one."""
-        while not (first := self._parts[place].strip(_BLANK)) and place + 1 < len(self._parts):
-            place += 1
-        number = _number_in(first) if first[:1].isdecimal() else -1
-        if number < 0 or len(row) < 2 or not isinstance(row[0].tag, str) or (row.text or "").strip():
-            return -1, 0
-        return (number, place) if number == _number_in(_whole_text(row[0])) else (-1, 0)
+    def _numbers(self) -> list[int]:
+        """Return the places of the numbers that rows begin with, if nearly all do and they rise by one."""
+        places, last, most = list[int](), -1, len(self._rows)
+        for row, place in self._rows:
+            while not (first := self._parts[place].strip(_BLANK)) and place + 1 < len(self._parts):
+                place += 1
+            number = _number_in(first) if first[:1].isdecimal() else -1
+            if number < 0 or not _is_own(number, row):
+                most -= 1
+            elif last < 0 or number == last + 1:
+                last = number
+                places.append(place)
+            else:
+                return []
+            if most < MIN_NUMBERED_SHARE * len(self._rows):
+                return []
+        return places if most > 1 else []
 
     def text(self, *, flows: bool) -> str:
         """Return the text; if it ``flows``, line ends of the source are none where there are line breaks."""
-        numbers = [(number, place) for number, place in self._rows if number >= 0]
-        if len(numbers) > 1 and len(numbers) >= MIN_NUMBERED_SHARE * len(self._rows):
-            rising = all(after == before + 1 for (before, _), (after, _) in pairwise(numbers))
-            for _, place in numbers if rising else ():
-                self._parts[place] = ""
+        for place in self._numbers():
+            self._parts[place] = ""
         text = "".join(self._parts)
         if flows and _BREAK in text:
             text = _FIRST_SPACE.sub("", _SPACES.sub(" ", text))
@@ -217,6 +219,13 @@ def _roles_of(classes: str) -> int:
     is_control = any(name.startswith(_CONTROL_BEGINS) or name.endswith(_CONTROL_ENDS) for name in names)
     roles = _IS_CONTROL * is_control | _IS_NUMBERS * (_NUMBERS_NAMED.search(classes) is not None)
     return roles | _IS_LINE * (_LINE.search(classes) is not None)
+
+
+def _is_own(number: int, row: _Element) -> bool:
+    """Return True if a row begins with an element that holds a number alone, and holds more."""
+    if len(row) < 2 or (row.text or "").strip() or not isinstance(row[0].tag, str):
+        return False
+    return _number_in(_whole_text(row[0])) == number
 
 
 def _number_in(text: str) -> int:
