@@ -131,6 +131,27 @@ def _may_be_thread(blocks: Blocks) -> bool:
     return False
 
 
+_LIKE, _WITH_USER = 0.35, 0.75  # likeness and share of posts with a user, from which a page can be a thread …
+_IN_POSTS, _LIKELY = 0.8, 0.5  # … if so much of its expected content is in them, and so much of them is content
+
+
+def is_thread(page: Page, look: Look) -> bool:
+    """Return True if posts, most with their users, hold nearly all that is content of a page, whatever its design.
+
+    Readers' comments on an article look like posts, but are no content, and stand behind some.
+    """
+    likeness, _, users = page.once(traits_of)[-3:]
+    if likeness < _LIKE or users < _WITH_USER:
+        return False
+    from denoise_crawler.records.thread import thread_of
+
+    spaces, tokens = page.once(thread_of).spaces, look.blocks.tokens
+    posts = slice(*np.searchsorted(look.blocks.starts, (spaces[0].start, spaces[-1].stop)))
+    expected = tokens / (1.0 + np.exp(-look.scores))
+    content = expected[posts].sum()
+    return bool(content >= max(_IN_POSTS * expected.sum(), _LIKELY * tokens[posts].sum()))
+
+
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.
 # Tuned on the tuning halves of all sets, by folds.
 CUT_SHIFTS = dict.fromkeys(KINDS, 0.0) | {
@@ -169,17 +190,20 @@ class PageType(NamedTuple):
     may_be_product: bool = False
 
 
-def page_type_of(scores: Sequence[float], *, has_fields: bool) -> PageType:
+def page_type_of(scores: Sequence[float], *, has_fields: bool, has_posts: bool = False) -> PageType:
     """Return the likeliest of ``KINDS``, and the mean shift of all, each as likely as it is.
 
     Args:
         scores: What the page itself says.
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
+        has_posts: Whether it :func:`is_thread`.
     """
     if has_fields:
         return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
     most = max(scores)
     odds = [exp(score - most) for score in scores]
     name, may_be_product = KINDS[scores.index(most)], odds[_PRODUCT] >= _LEAST_PRODUCT * sum(odds)
+    if has_posts and name == "article":
+        return PageType("forum", CUT_SHIFTS["forum"])
     shift = sum(map(mul, odds, _SHIFTS)) / sum(odds)
     return PageType(name, shift, may_be_product or name == "product")
