@@ -12,19 +12,17 @@ from xxhash import xxh3_64_intdigest
 
 from cpython cimport array
 from libc.math cimport exp, fabs, llrint, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, SiteStats
-from denoise_crawler.kernel.reference import introduced_lists  # it takes as long compiled
 from denoise_crawler.kernel.reference_text import rules_of  # sites have few style sheets
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
-    int PyUnicode_KIND(object text)
     void* PyUnicode_DATA(object text)
 
 cdef double UNSAID = shared.UNSAID
@@ -349,9 +347,9 @@ cdef str heading_of(
 
 def blocks_of(nodes, frozenset title not None):
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
-    cdef list texts = nodes.texts, names = nodes.columns.names, written = [""], contents
-    cdef const int32_t[::1] tags = nodes.columns.tags, parents = nodes.columns.parents, ends = nodes.columns.ends
-    cdef const int32_t[::1] links = nodes.columns.links
+    columns = nodes.columns
+    cdef list texts = nodes.texts, names = columns.names, written = [""], contents
+    cdef const int32_t[::1] tags = columns.tags, parents = columns.parents, ends = columns.ends, links = columns.links
     cdef Py_ssize_t count = tags.shape[0], number, size, line_count
     reader = nodes if nodes.compiled is None else nodes.compiled
     check_nodes(tags, parents, ends, len(names))
@@ -554,7 +552,8 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
             elif 48 <= letter <= 57:
                 has_number = True
             continue
-        has_number |= one.isdecimal()
+        if one.isdecimal():
+            has_number = True
         commas += one in COMMAS
         ideographs += 0x3040 <= letter <= 0x30FF or 0x3400 <= letter <= 0x9FFF
     if not words:
@@ -646,37 +645,7 @@ cdef int fill_shapes(
     return 0
 
 
-# --- what lines of a page are: headings, calls on the reader, lines with dates at one place
-
-def headings_of(nodes, blocks):
-    """Return the headings with text, and the numbers of those that are links for the most part."""
-    cdef Page page = page_of(blocks)
-    cdef const int32_t[::1] tags = nodes.columns.tags
-    cdef const int64_t[::1] own = blocks.around.nodes
-    cdef double[:, ::1] so_far = page.so_far()
-    cdef int64_t[8] ends  # by level, where the next heading of that level or a higher one begins
-    cdef Py_ssize_t element, first, last, level, lowest = shared.H1, highest = shared.H3
-    cdef list names = nodes.columns.names, found = [], linked = []
-    levels = shared.HEADING_LEVELS
-    check(own.shape[0] == page.size, "the columns of the elements do not fit each other")
-    for level in range(8):
-        ends[level] = page.count
-    for element in range(page.size - 1, -1, -1):
-        first, last = page.first[element], page.last[element]
-        if first == last or not lowest <= page.tags[element] <= highest:
-            continue
-        check(0 <= own[element] < tags.shape[0], "an element is a node that is not there")
-        level = levels.get(names[tags[own[element]]], 0)
-        found.append((first, last, max(ends[level], last)))
-        for level in range(level, 8):
-            ends[level] = first
-    found.reverse()
-    for element in range(len(found)):
-        first, last, _ = found[element]
-        if 2.0 * (so_far[1, last] - so_far[1, first]) >= so_far[0, last] - so_far[0, first]:
-            linked.append(element)
-    return np.array(found, np.int64).reshape(-1, 3), linked
-
+# --- calls on the reader
 
 cdef enum:
     CALL_KEYS = 4096
@@ -770,37 +739,6 @@ cdef int fill_calls_around(float[:, ::1] calls, Page page) except -1:
         if so_far[0, page.last[above]] - so_far[0, page.first[above]] <= box:
             calls[1, index] = within(held[page.last[above]] - held[page.first[above]], 0.0, 2.0 * most)
     return 0
-
-
-def places_of(blocks, double longest, double least, Py_ssize_t most):
-    """Return the first blocks, at most ``most``, of each place with short blocks between which much of the text stands."""
-    cdef Page page = page_of(blocks)
-    cdef Py_ssize_t index, kind, groups, end, size = 0, count = page.count
-    cdef int64_t[::1] keys = longs(count), rows = longs(count), first = longs(count), of = longs(count), last, times
-    cdef double[:, ::1] so_far = page.so_far()
-    cdef double own
-    cdef list places = []
-    for index in range(count):
-        if page.characters[index] <= longest:
-            keys[size], rows[size] = page.paths[page.homes[index]], index
-            size += 1
-    groups = group(keys[:size], first[:size], of[:size])
-    last, times = longs(groups), longs(groups)
-    for index in range(size):
-        last[of[index]] = rows[index]
-        times[of[index]] += 1
-    for kind in range(groups):
-        # the last post is as long as the mean of the others
-        index, end = rows[first[kind]], last[kind] + 1
-        end = min(end + (last[kind] - index) // max(times[kind] - 1, 1), count)
-        own = so_far[0, end] - so_far[1, end] - so_far[0, index] + so_far[1, index]
-        is_place = times[kind] > 1 and own >= least * (so_far[0, count] - so_far[1, count])
-        places.append([] if is_place else None)
-    for index in range(size):
-        place = places[of[index]]
-        if place is not None and len(<list>place) < most:
-            (<list>place).append(rows[index])
-    return [place for place in places if place is not None]
 
 
 # --- how blocks agree with texts that the page declares: runs of words
@@ -2019,31 +1957,6 @@ cdef class Trees:
                 first += ROWS
         free(room)
         return sum_of
-
-
-def contributions(
-    const int32_t[:, ::1] features not None, const float[:, ::1] thresholds not None,
-    const int32_t[:, :, ::1] below not None, const double[:, :, ::1] gains not None, const float[::1] row not None,
-):
-    """Return by feature what it adds to the score of one row."""
-    cdef Py_ssize_t tree, split, following, feature, side, trees = features.shape[0], splits = features.shape[1]
-    added_by = np.zeros(row.shape[0])
-    cdef double[::1] added = added_by
-    cdef bint fits = thresholds.shape[0] == trees and thresholds.shape[1] == splits
-    fits &= (below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2)
-    fits &= (gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2)
-    check(fits, "the arrays do not fit each other")
-    for tree in range(trees):
-        split = 0
-        while 0 <= split < splits:
-            feature = features[tree, split]
-            check(0 <= feature < row.shape[0], "a split has a feature that the table has not")
-            side = row[feature] > thresholds[tree, split]
-            following = below[tree, split, side]
-            check(following < 0 or split < following < splits, "a split comes before the one above it")
-            added[feature] += gains[tree, split, side]
-            split = following
-    return added_by
 
 
 def look_at(blocks, const float[:, ::1] of_page not None, site_stats, tuple wishes not None, Trees trees):

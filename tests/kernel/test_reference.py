@@ -155,18 +155,6 @@ def test_any_trees_give_any_table_the_same_scores(seed: int, count: int) -> None
 
 
 @settings(deadline=None)
-@given(SEEDS)
-def test_any_features_add_the_same_along_the_ways_of_a_row(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    features, thresholds, *_ = trees_of(rng, 5)
-    # each split is followed by later ones, or by none
-    below = np.array([[rng.integers(split + 1, 32, 2) for split in range(31)] for _ in features], np.int32)
-    below[below >= features.shape[1]] = -1
-    given = features, thresholds, below[:, : features.shape[1]].copy(), rng.normal(size=(*features.shape, 2))
-    assert_same("contributions", *given, (4 * rng.normal(size=5)).astype(np.float32))
-
-
-@settings(deadline=None)
 @given(SEEDS, SIZES, st.sampled_from([0.0, -0.5, 1.6]), st.booleans(), st.booleans())
 def test_of_any_chances_the_same_blocks_are_taken(
     seed: int, count: int, shift: float, wished: bool, repeating: bool

@@ -62,8 +62,9 @@ class KindWords:
         return self._mean({*numbers}.union(*map(self._of_names.__getitem__, _names(page))))
 
     def _mean(self, numbers: set[int]) -> Numbers:
-        rising = np.sort(self._log_odds[list(numbers)], axis=0)
-        strongest: Numbers = rising[-_STRONGEST:].sum(axis=0) / _STRONGEST
+        rising = self._log_odds[list(numbers)]
+        rising.sort(axis=0)
+        strongest: Numbers = np.add.reduce(rising[-_STRONGEST:]) / _STRONGEST
         return strongest
 
     def _known(self, words: Iterable[str]) -> tuple[int, ...]:

@@ -123,12 +123,31 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    places = kernel.active.places_of(blocks, _LONGEST_DATED, _LEAST_BETWEEN, _TRIED)
-    for place in places[:_MOST_GROUPS]:
+    for place in _places_of(blocks):
         dates = [find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place]
         if len(dates) - dates.count(None) > 1:
             return True
     return False
+
+
+def _places_of(blocks: Blocks) -> list[list[int]]:
+    """Return the first short blocks of each place where much of the text outside links stands between such."""
+    short = (blocks.characters <= _LONGEST_DATED).nonzero()[0]
+    paths = blocks.around.paths[blocks.elements[short]]
+    order = paths.argsort(kind="stable")
+    if not len(order):
+        return []
+    short, paths = short[order], paths[order]
+    bounds = np.concatenate(([0], (paths[1:] != paths[:-1]).nonzero()[0] + 1, [len(short)]))
+    begins, ends = bounds[:-1], bounds[1:]
+    first, last, others = short[begins], short[ends - 1], ends - begins - 1
+    # the last post is as long as the mean of the others
+    behind = last + 1 + (last - first) // np.maximum(others, 1)
+    until = np.concatenate(([0.0], (blocks.characters - blocks.linked).cumsum()))
+    between = until[np.minimum(behind, len(blocks))] - until[first]
+    large = ((others > 0) & (between >= _LEAST_BETWEEN * until[-1])).nonzero()[0]
+    large = large[first[large].argsort()][:_MOST_GROUPS]
+    return [short[begins[one] : ends[one]][:_TRIED].tolist() for one in large]
 
 
 _LIKE, _WITH_USER = 0.35, 0.75  # likeness and share of posts with a user, from which a page can be a thread …
