@@ -133,6 +133,12 @@ class TestTrees:
         with pytest.raises(WeightsError, match="version 9"):
             Model(read_weights(json.dumps({**json.loads(write_weights(weights)), "version": 9}).encode()))
 
+    def test_what_features_add_makes_up_each_score_but_for_a_constant(self) -> None:
+        forest = shipped_model().forests.second
+        table = np.random.default_rng(7).normal(size=(len(BLOCK_NAMES), 20)).astype(np.float32)
+        added = [forest.contributions(row).sum() for row in table.T]
+        assert np.ptp(forest.in_kernel.scores(table) - added) < 1e-9
+
 
 def most_f1(
     chances: NDArray[np.float64], tokens: NDArray[np.float64], shift: float = 0.0

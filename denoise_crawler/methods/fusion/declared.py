@@ -14,7 +14,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import UNSAID
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
+from denoise_crawler.methods.fusion.boxes import BOXES, NO_BOXES, boxes_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import (
     COMMENT,
@@ -105,7 +105,7 @@ def declared_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     texts, unseen, body = page.once(declared_texts_of), page.once(unseen_of), page.once(linked_data_of).body
     boxes = page.once(boxes_of)
-    plain = not (texts or unseen or body or boxes.any())
+    plain = not (texts or unseen or body) and boxes is NO_BOXES
     rows = np.empty((len(DECLARED), 1 if plain else len(blocks)), np.float32)
     rows[:_FIRST_FIELD] = _body_rows(body, blocks) if body else _NO_BODY
     rows[_FIRST_FIELD : _ROWS + 1] = UNSAID

@@ -116,6 +116,9 @@ class Fusion(Method):
             chances = 1.0 / (1.0 + np.exp(-scores - page_type.shift))
             because[record_blocks.POST], heads = record_blocks.posts(page, look, chances)
             scores = np.where(heads, _NEVER, scores)
+            before = np.concatenate(([0], np.cumsum(heads)))
+            whole = before[parts.units[:, 1]] == before[parts.units[:, 2]]  # a table of posts is laid out as one
+            parts = replace(parts, units=parts.units[whole])
         if self.wishes.comments == KEEP:
             because[record_blocks.COMMENT] = record_blocks.comments(look)
         decision = decide(

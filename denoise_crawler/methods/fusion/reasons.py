@@ -224,7 +224,7 @@ def _names(case: Case) -> str:
     around, words = case.look.blocks.around, case.look.class_words
     sign, best, element = 1.0 if case.taken else -1.0, ("", 0.0), case.element
     while element >= 0:
-        for word in words_of(around.names[element]):
+        for word in words_of(around.names[around.named[element]]):
             if (weight := sign * words.get(word, 0.0)) > best[1]:
                 best = (word, weight)
         element = int(around.parents[element])

@@ -61,8 +61,16 @@ class BoostedTrees:
         return self._made[1]
 
     def contributions(self, row: Table) -> Numbers:
-        """Return by feature what it adds to the score of one row."""
-        added: Numbers = kernel.active.contributions(*self._ways, np.ascontiguousarray(row))
+        """Return by feature what it adds to the score of a row, along the way that it takes down each tree."""
+        features, thresholds, below, gains = self._ways
+        added, trees = np.zeros(len(row)), np.arange(features.size and len(features), dtype=np.int32)
+        splits = np.zeros(len(trees), np.int32)
+        while len(trees):
+            feature = features[trees, splits]
+            sides = (row[feature] > thresholds[trees, splits]).astype(np.int64)
+            np.add.at(added, feature, gains[trees, splits, sides])
+            splits = below[trees, splits, sides]
+            trees, splits = trees[splits >= 0], splits[splits >= 0]
         return added
 
 
