@@ -119,9 +119,8 @@ class LineNumbers:
 
 def _is_in_word(element: Element) -> bool:
     """Return True if the text of a paragraph goes on behind ``element`` without a space."""
-    above, behind = element.getparent(), element.tail
-    if not behind:
-        behind = next((text for sibling in element.itersiblings("*") for text in sibling.itertext("*")), "")
+    above = element.getparent()
+    behind = element.tail or next((text for one in element.itersiblings("*") for text in one.itertext("*")), "")
     return above is not None and above.tag == "p" and (behind[:1].isalpha() or behind[:1] in _QUOTES)
 
 
