@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
@@ -49,8 +49,7 @@ MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
 _BEGIN, _END, _BREAK = _MARKS = "\ufdd0\ufdd1\ufdd2"  # of a row, of a line; Unicode has no such characters
 _LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
 _NO_MARKS = str.maketrans("", "", _MARKS)
-_BETWEEN_ROWS = re.compile(rf"(?<=[{_BEGIN}{_END}])\s+(?=[{_BEGIN}{_END}])")
-_ENDS = re.compile(rf"\n?[{_BEGIN}{_END}]+")
+_BLANK = f" \n\t{_MARKS}"
 _SPACES = re.compile(r"[ \t\r\n\f]+")  # those that cannot break a line are kept
 _FIRST_SPACE = re.compile(rf"(?:^|(?<=[{_MARKS}])) ")
 
@@ -74,8 +73,8 @@ def _placed_lines(block: _Element) -> list[_Element]:
         top = _TOP.search(line.get("style", "")) if EDITOR_LINE.search(line.get("class", "")) else None
         if top is None:
             return []
-        placed.append((int(top.group(1)), line))
-    return [line for _, line in sorted(placed, key=lambda pair: pair[0])]
+        placed.append((int(top[1]), line))
+    return [line for _, line in sorted(placed, key=itemgetter(0))]
 
 
 def _text_of(block: _Element) -> str:
@@ -85,66 +84,64 @@ def _text_of(block: _Element) -> str:
     roles = {one: bits for one in set(classes) if (bits := _roles_of(one[:_LONGEST_CLASS]))}
     has_line_ends = "\n" in whole.strip("\n")
     noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
-    odd = _hidden_or_numbers(block, whole) if _STYLES(block) else {}
+    styles: Any = _STYLES(block)
+    odd = _hidden_or_numbers(block, whole, set(styles)) if styles else {}
     if not has_line_ends and len(codes := block.findall("code")) > 1:
         odd |= dict.fromkeys(codes, _IS_LINE)
     if not noted and not odd and next(block.iterdescendants(*_OF_NOTE), None) is None:
         return whole  # its elements only colour it
-    lines = _Lines(roles, odd, has_line_ends=has_line_ends)
-    walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        if event != "start":
-            if element is lines.open[-1].element:
-                lines.end()
-            if element is not block:
-                lines.parts.append(element.tail or "")
-        elif element.tag in _LEFT_OUT:
-            walk.skip_subtree()  # its end comes all the same, with what follows it
-        elif element.tag == "br":
-            lines.parts.append(_BREAK)
-        else:
-            if element.tag in _OF_NOTE or element in odd or element.get("class") in noted:
-                lines.begin(element)
-            lines.parts.append(element.text or "")
+    lines = _Lines(roles, noted, odd, has_line_ends=has_line_ends)
+    lines.gather(block)
     return lines.text(flows=block.tag == "code" and "white-space" not in block.get("style", ""))
 
 
-def _hidden_or_numbers(block: _Element, whole: str) -> dict[_Element, int]:
+def _hidden_or_numbers(block: _Element, whole: str, styles: set[str]) -> dict[_Element, int]:
     """Return the roles of elements that are not for readers, and of those that number the lines in a style."""
-    hidden: Any = _HIDDEN(block)
+    hidden: Any = _HIDDEN(block) if any("user-select" in one or one == "true" for one in styles) else ()
     spans: Any = _NUMBERED(block)
-    numbers = {span: number for span in spans if (number := _number_in(_whole_text(span))) is not None}
+    numbers = {span: number for span in spans if (number := _number_in(span.text or "")) >= 0}
     lines = whole.strip("\n").count("\n") + 1
     is_numbering = len(numbers) > 1 and len(numbers) >= MIN_NUMBERED_SHARE * lines
     one_by_one = is_numbering and all(number == place for place, number in enumerate(numbers.values(), 1))
     return dict.fromkeys(hidden, _IS_BESIDE) | dict.fromkeys(numbers if one_by_one else (), _IS_CONTROL)
 
 
-class _Open(NamedTuple):
-    """An element that is open: what it may be, what its content stands in, and how much there was before it."""
-
-    element: _Element | None = None
-    roles: int = 0
-    is_row: bool = False
-    inside: int = _NOTHING
-    parts: int = 0
-    rows: int = 0
-    numbers: int = 0
-
-
 class _Lines:
     """The text of a block of code as it is gathered, with the marks of rows and line breaks."""
 
-    def __init__(self, roles: dict[str, int], odd: dict[_Element, int], *, has_line_ends: bool) -> None:
-        self._roles, self._odd, self._has_line_ends = roles, odd, has_line_ends
-        self.parts, self.open = list[str](), [_Open()]
+    def __init__(
+        self, roles: dict[str, int], noted: set[str], odd: dict[_Element, int], *, has_line_ends: bool
+    ) -> None:
+        self._roles, self._noted, self._odd, self._has_line_ends = roles, noted, odd, has_line_ends
+        self._parts = [""]
+        # of open elements the roles, whether it is a row, what its content stands in, the parts and rows before it
+        self._open: list[tuple[_Element | None, int, bool, int, int, int]] = [(None, 0, False, _NOTHING, 0, 0)]
         self._depth = 0  # of what may be a gutter
-        self._rows = 0  # that stand in no other
-        self._numbers = list[tuple[int, int]]()  # that these begin with, and the place of each in the parts
+        self._rows = list[tuple[_Element, int]]()  # that stand in no other, with the place of their first part
 
-    def begin(self, element: _Element) -> None:
-        """Begin an element that may be a row or a gutter."""
-        above = self.open[-1].inside
+    def gather(self, block: _Element) -> None:
+        """Walk through a block once."""
+        parts, innermost = self._parts, None
+        walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
+        for event, element in walk:
+            if event != "start":
+                if element is innermost:
+                    innermost = self._end()
+                if (tail := element.tail) and element is not block:
+                    parts.append(tail)
+            elif (tag := element.tag) == "br":
+                parts.append(_BREAK)
+            elif tag in _LEFT_OUT:
+                walk.skip_subtree()  # its end comes all the same, with what follows it
+            else:
+                if tag in _OF_NOTE or element.get("class") in self._noted or element in self._odd:
+                    innermost = self._begin(element)
+                if text := element.text:
+                    parts.append(text)
+
+    def _begin(self, element: _Element) -> _Element | None:
+        """Begin an element of note; return the innermost open one that may be a row or a gutter."""
+        above = self._open[-1][3]
         roles = self._roles.get(element.get("class", ""), 0) | self._odd.get(element, 0)
         if element.tag == "td" and element.getprevious() is None and element.getnext() is not None:
             roles |= _IS_BESIDE
@@ -152,56 +149,67 @@ class _Lines:
         is_row = above < _IN_LINE and (element.tag in _ROWS or bool(is_named))
         if is_row or roles > _IS_LINE:
             inside = (_IN_LINE if roles & _IS_LINE else _IN_ROW) if is_row else above
-            self.open.append(
-                _Open(element, roles, is_row, inside, len(self.parts), self._rows, len(self._numbers))
-            )
+            if is_row:
+                if self._parts[-1].isspace() and self._parts[-2] in (_BEGIN, _END):
+                    del self._parts[-1]  # white space between rows is no code
+                self._parts.append(_BEGIN)
+            self._open.append((element, roles, is_row, inside, len(self._parts) - is_row, len(self._rows)))
             self._depth += roles > _IS_LINE
-            self.parts += [_BEGIN] if is_row else []
+        return self._open[-1][0]
 
-    def end(self) -> None:
-        """End the innermost element of note: the text of a gutter goes."""
-        one = self.open.pop()
-        if one.roles > _IS_LINE and self._is_gutter(one):
-            self._rows = one.rows
-            del self.parts[one.parts :], self._numbers[one.numbers :]
-        elif one.is_row:
-            self.parts.append(_END)
-            if self.open[-1].inside == _NOTHING and one.element is not None:
-                self._rows += 1
-                if len(one.element) > 1 and not self.parts[one.parts + 1].strip():
-                    self._note_number(one.element, one.parts + 2)  # behind its mark and its own text
-        self._depth -= one.roles > _IS_LINE
+    def _end(self) -> _Element | None:
+        """End the innermost open element, and return the one around it: the text of a gutter goes."""
+        element, roles, is_row, _, parts, rows = self._open.pop()
+        if roles > _IS_LINE and self._is_gutter(roles, parts):
+            del self._parts[parts:], self._rows[rows:]
+        elif is_row:
+            if self._parts[-1].isspace() and self._parts[-2] == _END:
+                del self._parts[-1]
+            self._parts.append(_END)
+            if self._open[-1][3] == _NOTHING and element is not None:
+                self._rows.append((element, parts + 1))
+        self._depth -= roles > _IS_LINE
+        return self._open[-1][0]
 
-    def _is_gutter(self, one: _Open) -> bool:
+    def _is_gutter(self, roles: int, begin: int) -> bool:
         """Return True if an element beside code holds numbers of lines, or is a button or a header."""
-        if self._depth > _MAX_DEPTH or one.roles & _IS_CONTROL:
+        if self._depth > _MAX_DEPTH or roles & _IS_CONTROL:
             return self._depth <= _MAX_DEPTH
-        text = "".join(self.parts[one.parts :]).translate(_NO_MARKS).strip()
-        if one.roles & _IS_NUMBERS:
+        text = "".join(self._parts[begin:]).translate(_NO_MARKS).strip()
+        if roles & _IS_NUMBERS:
             return not any(map(str.isalpha, text))  # numbered lines may be named as their numbers are
         return _LINE_NUMBERS.fullmatch(text) is not None
 
-    def _note_number(self, row: _Element, place: int) -> None:
-        """Note the number that a row begins with, in an element of its own."""
-        while not (first := self.parts[place].strip(f" \n\t{_MARKS}")) and place + 1 < len(self.parts):
-            place += 1
-        if not first[:1].isdecimal() or not isinstance(row[0].tag, str):
-            return
-        number = _number_in(first)
-        if number is not None and number == _number_in(_whole_text(row[0])):
-            self._numbers.append((number, place))
+    def _numbers(self) -> list[int]:
+        """Return the places of the numbers that rows begin with, if nearly all do and they rise by one."""
+        places, last, most = list[int](), -1, len(self._rows)
+        for row, place in self._rows:
+            while not (first := self._parts[place].strip(_BLANK)) and place + 1 < len(self._parts):
+                place += 1
+            number = _number_in(first) if first[:1].isdecimal() else -1
+            if number < 0 or not _is_own(number, row):
+                most -= 1
+            elif last < 0 or number == last + 1:
+                last = number
+                places.append(place)
+            else:
+                return []
+            if most < MIN_NUMBERED_SHARE * len(self._rows):
+                return []
+        return places if most > 1 else []
 
     def text(self, *, flows: bool) -> str:
         """Return the text; if it ``flows``, line ends of the source are none where there are line breaks."""
-        rising = all(after == before + 1 for (before, _), (after, _) in pairwise(self._numbers))
-        if rising and len(self._numbers) > 1 and len(self._numbers) >= MIN_NUMBERED_SHARE * self._rows:
-            for _, place in self._numbers:
-                self.parts[place] = ""
-        text = "".join(self.parts)
+        for place in self._numbers():
+            self._parts[place] = ""
+        text = "".join(self._parts)
         if flows and _BREAK in text:
             text = _FIRST_SPACE.sub("", _SPACES.sub(" ", text))
-        text = _BETWEEN_ROWS.sub("", text).replace(_BREAK, "\n")
-        return _ENDS.sub("\n", text.replace(_BEGIN + _END, f"{_BEGIN}\n"))  # an empty row is an empty line
+        text = text.replace(_BREAK, "\n").replace(_BEGIN + _END, f"{_BEGIN}\n")  # an empty row is an empty line
+        text = text.replace(_END, _BEGIN)
+        while 2 * _BEGIN in text:
+            text = text.replace(2 * _BEGIN, _BEGIN)
+        return text.replace(f"\n{_BEGIN}", "\n").replace(_BEGIN, "\n")
 
 
 @lru_cache(maxsize=4_096)
@@ -213,10 +221,17 @@ def _roles_of(classes: str) -> int:
     return roles | _IS_LINE * (_LINE.search(classes) is not None)
 
 
-def _number_in(text: str) -> int | None:
-    """Return the number that is all of a text; None if it holds anything else."""
+def _is_own(number: int, row: _Element) -> bool:
+    """Return True if a row begins with an element that holds a number alone, and holds more."""
+    if len(row) < 2 or (row.text or "").strip() or not isinstance(row[0].tag, str):
+        return False
+    return _number_in(_whole_text(row[0])) == number
+
+
+def _number_in(text: str) -> int:
+    """Return the number that is all of a text; -1 if it holds anything else."""
     text = text.strip(" .:|\n\t")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
 
 
 def _whole_text(element: _Element) -> str:
