@@ -835,7 +835,9 @@ cdef bint is_first_of_two(tree.xmlNode* cell) noexcept nogil:
     return following == 1
 
 
-cdef Words OF_LINE_NUMBERS = Words(("ln", "linen", "line-n", "gutter", "num"))
+cdef Words OF_LINE_NUMBERS = Words(
+    ("ln", "linen", "line-n", "gutter", "num", "ts_count", "t_count", "ts-count", "t-count")
+)
 
 
 cdef bint may_be_named(tree.xmlNode* node) noexcept:

@@ -1,4 +1,4 @@
-"""What is no text for readers: the content of scripts and the like, and line numbers beside code."""
+"""What is no text for readers: the content of scripts and the like, line numbers, counters of comments."""
 
 from __future__ import annotations
 
@@ -62,6 +62,8 @@ LINE_NUMBER_NAMES = (
 _NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)")
 # A ``pre`` named so holds the code, and gets its numbers later.
 _OF_CODE = re.compile(r"(?:^|\s)line-numbers(?:\s|$)")
+_COUNTER = re.compile(r"(?:^|\s)comments?[-_]count(?:\s|$)")
+_QUOTES = tuple('«"“„')
 _CODE = ("pre", "code")
 _CELLS = frozenset({"td", "th"})
 _MOST_DIGITS = 7
@@ -69,7 +71,7 @@ _MOST_IN_VAIN = 100_000  # characters
 
 
 class LineNumbers:
-    """Finds the elements of one page that hold nothing but numbers of lines.
+    """Finds the elements of one page that hold nothing but numbers of lines, or of comments on a paragraph.
 
     Elements may stand in each other, so what is read in vain is bounded: a page with more has none.
     """
@@ -95,6 +97,7 @@ class LineNumbers:
             return False
         classes = element.get("class", "")
         named = _NAMED.search(classes) and not (element.tag in _CODE and _OF_CODE.search(classes))
+        named = named or (_COUNTER.search(classes) and _is_in_word(element))
         if not named and not (element.tag in _CELLS and _is_beside_code(element)):
             return False
         numbers = self._numbers(element)
@@ -112,6 +115,13 @@ class LineNumbers:
                     return []
                 numbers.append(int(figures))
         return numbers
+
+
+def _is_in_word(element: Element) -> bool:
+    """Return True if the text of a paragraph goes on behind ``element`` without a space."""
+    above = element.getparent()
+    behind = element.tail or next((text for one in element.itersiblings("*") for text in one.itertext("*")), "")
+    return above is not None and above.tag == "p" and (behind[:1].isalpha() or behind[:1] in _QUOTES)
 
 
 def _is_beside_code(cell: Element) -> bool:

@@ -47,6 +47,7 @@ KEPT = {
     "three cells": f"<table><tr><td>1 2 3</td><td>{PRE}</td><td>so</td></tr></table>",
     "cells without code": "<table><tr><td>1 2 3</td><td>Third street</td></tr></table>",
     "a gutter with words": "<div class=gutter>3 boats</div>",
+    "comments counted in a sentence": "<p><span class=comment-count>12</span> comments</p>",
     "code that gets its numbers later": "<pre class=line-numbers><code class=language-text>1\n2\n3</code></pre>",
 }
 
@@ -80,6 +81,16 @@ def test_numbers_of_lines_are_no_text_in_any_form(name: str) -> None:
 def test_other_figures_stay(name: str) -> None:
     page = page_of(KEPT[name])
     assert figures(" ".join(page.nodes.texts))
+
+
+@pytest.mark.parametrize("text", ["Boats sail on code.", "<em>Boats sail on code.</em>"])
+@pytest.mark.parametrize("mode", roads.ROADS)
+def test_a_counter_of_comments_on_a_paragraph_is_no_text_of_it(
+    mode: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roads.take(mode, monkeypatch)
+    page = page_of(f'<p><a name=p1></a><a class="opener comments_count">0</a>{text}</p>')
+    assert page.nodes.texts[-1] == "Boats sail on code."
 
 
 PARTS = (
