@@ -962,9 +962,6 @@ cdef Py_ssize_t TITLE_CHARACTERS = shared.TITLE_CHARACTERS, BEGINNING = shared.B
 cdef double LEAST_TITLE = shared.LEAST_TITLE  # what a block that is the title has more of
 cdef enum:
     LETTERS = 3  # a text of less is no title
-
-
-cdef enum:
     MOST_PARTS = 4096  # of a text
 
 
@@ -1240,15 +1237,6 @@ cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1
 
 
 # --- what its site says of each
-
-cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, site_stats, tuple wishes) except -1:
-    cdef Py_ssize_t wish = of_page.shape[0] + len(shared.SITE)
-    memcpy_rows(rows, 0, of_page)
-    fill_site(rows, of_page.shape[0], page, site_stats)
-    fill(rows, wish, wishes[0])
-    fill(rows, wish + 1, wishes[1])
-    return 0
-
 
 cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, site_stats) except -1:
     """Fill the rows of ``SITE``, from ``row`` on; nothing is known without ``site_stats``."""
@@ -1965,7 +1953,10 @@ def look_at(blocks, const float[:, ::1] of_page not None, site_stats, tuple wish
     cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
     table = np.empty((local + (0 if trees is None else len(shared.SCORES)), page.count), np.float32)
     cdef float[:, ::1] rows = table
-    fill_local(rows[:local], page, of_page, site_stats, wishes)
+    memcpy_rows(rows, 0, of_page)
+    fill_site(rows, of_page.shape[0], page, site_stats)
+    fill(rows, local - 2, wishes[0])
+    fill(rows, local - 1, wishes[1])
     if trees is not None:
         fill_scores(rows, local, page, trees.scores(rows[:local]))
     return table

@@ -46,16 +46,12 @@ class Declarations:
         items: The JSON-LD items in order, also those of lists, graphs and main entities.
         work: The item that the page is about; an empty one if none is, or several might be.
         wrappers: The items that stand for the page itself.
-        titles: The ``title`` elements.
-        headings: The ``h1`` elements.
     """
 
     metas: dict[str, list[str]]
     items: list[Item]
     work: Item
     wrappers: list[Item]
-    titles: list[_Element]
-    headings: list[_Element]
 
     def first_meta(self, *names: str) -> str | None:
         """Return the first value of the first of these ``meta`` names that has one."""
@@ -94,7 +90,7 @@ def declarations_of(page: Page) -> Declarations:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
     wrappers = [item for item in items if has_type(item, _WRAPPER)]
     work = _find_main_work(items, page.url)
-    return Declarations(_by_name(metas), items, work, wrappers, source.titles, source.headings[:MAX_VALUES])
+    return Declarations(_by_name(metas), items, work, wrappers)
 
 
 def _by_name(metas: Iterable[Meta]) -> dict[str, list[str]]:

@@ -34,7 +34,7 @@ _OFTEN, _SHORT = 2, 60  # a short text that stands more often is no prose
 _DATE_INSIDE = 0.6  # what holds the date as well is less likely the text of a post alone
 _NAMED_WORTH = 1.3
 _POST_NAMES = re.compile(r"post|messag|msg|content|comment|text|body|repl|answer|entry", re.IGNORECASE)
-_MAX_USER_CHARACTERS = 40
+_MAX_USER_CHARACTERS = 40  # one letter stands for a picture
 _SURE_USER, _SURER_USER = 0.5, 1.0  # of the best name, and of those for posts that have none
 _TRIED = 3
 _SAID, _DECLARED, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.3, 0.7, 1.2, 0.05, 0.7
@@ -184,6 +184,9 @@ def users_of(page: Page) -> list[int]:
 
     @cache  # elements in each other begin with the same text
     def is_name(text: int) -> bool:
+        link = nodes.links[text]
+        if link >= 0 and (nodes.address_of(link) or "").startswith("#"):
+            return False  # "back to top"
         return _may_be_name(nodes.texts[text]) and not _leads_to_date(nodes, text, following)
 
     for number, (space, body) in enumerate(zip(thread.spaces, thread.bodies, strict=True)):
@@ -243,7 +246,7 @@ def _user_names(page: Page, index: int) -> Iterator[str]:
 
 def _may_be_name(text: str) -> bool:
     line = collapse_spaces(text) if len(text) < 10 * _MAX_USER_CHARACTERS else text
-    if len(line) > _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
+    if not 1 < len(line) <= _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
         return False
     return find_date(line) is None and not _CLOCK.match(line)
 
