@@ -199,8 +199,8 @@ def _opened(elements: Iterable[Element]) -> tuple[set[str], set[Element]]:
         for name in _TARGETS:
             if (target := element.get(name, ""))[:1] == "#":
                 names.add(target[1:])
-        parents.update([one for one in islice(element.iterancestors(), 2) if one.tag not in ("body", "html")])
-    return names, parents
+        parents.update(islice(element.iterancestors(), 2))
+    return names, {one for one in parents if one.tag not in ("body", "html")}
 
 
 def _kind(element: Element, selectors: Mapping[str, str], names: set[str], parents: set[Element]) -> str:

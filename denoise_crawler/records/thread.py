@@ -124,7 +124,7 @@ def thread_of(page: Page) -> Thread:
 
 def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
-    texts = [text and collapse_spaces(text) for text in nodes.texts]
+    texts = [" ".join(text.split()) for text in nodes.texts]
     often = Counter([text for text in texts if text and len(text) <= _SHORT])
     dated = [
         find_date(text[:_LONG]) is not None if text else tag == "time" and end == index + 1
@@ -150,7 +150,7 @@ def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: floa
     held = [sums.characters[end] - sums.characters[start] for start, end in spans]
     coverage = total / sums.prose[-1]
     density = sum([one / every for one, every in zip(prose, held, strict=True) if every]) / sum(map(bool, held))
-    borders = zip([0, *(end for _, end in spans)], [*bodies, len(nodes)], strict=True)
+    borders = zip([0, *[end for _, end in spans]], [*bodies, len(nodes)], strict=True)
     between = [sums.dates[start] > sums.dates[end] for end, start in borders]
     inside = sum([1 / dates for start, end in spans if (dates := sums.dates[end] - sums.dates[start])])
     count = len(bodies)
@@ -162,7 +162,7 @@ def _spaces(nodes: Nodes, bodies: Sequence[int]) -> list[range]:
     """Return the own nodes of each post; what stands before the first is as long as before the others."""
     own = [_own_element(nodes, bodies, number) for number in range(len(bodies))]
     gaps = [after.start - before.stop for before, after in pairwise(own)]
-    starts = [max(own[0].start - min(gaps, default=0), 0), *(one.stop for one in own[:-1])] if own else []
+    starts = [max(own[0].start - min(gaps, default=0), 0), *[one.stop for one in own[:-1]]] if own else []
     return [range(start, one.stop) for start, one in zip(starts, own, strict=True)]
 
 
