@@ -93,7 +93,7 @@ PAGES := 100000
 SANITIZED := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LIBRARIES = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libubsan.so)
 
-fuzz-core: $(VENV)/.installed-dev ## PAGES mutated pages by the core, built with sanitizers, and in Python: both alike
+fuzz-core: $(VENV)/.installed-dev ## PAGES mutated pages by the core, built with sanitizers; 2,000 in Python too: both alike
 	rm -rf build/sanitized
 	CC=gcc CFLAGS="$(SANITIZED)" $(BIN)/python setup.py --quiet build --build-base build/sanitized \
 	  --build-lib build/sanitized/lib

@@ -217,8 +217,9 @@ def votes(site: Sequence[LabelledPage]) -> dict[str, float]:
         around, tokens = one.blocks.around, one.blocks.tokens
         content = np.concatenate(([0.0], np.cumsum(tokens * one.content)))
         every = np.concatenate(([0.0], np.cumsum(tokens)))
-        for names, first, last in zip(around.names, around.first.tolist(), around.last.tolist(), strict=True):
-            for word in words_of(names):
+        columns = around.named.tolist(), around.first.tolist(), around.last.tolist()
+        for number, first, last in zip(*columns, strict=True):
+            for word in words_of(around.names[number]):
                 sums[word][0] += content[last] - content[first]
                 sums[word][1] += every[last] - every[first]
     return {word: content / every for word, (content, every) in sums.items() if every}

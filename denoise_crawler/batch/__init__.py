@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+import pickle
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from denoise_crawler.batch.process_pool import Caller, Limits, Task, Worker, open_workers, run_in_order
 from denoise_crawler.batch.worker import (
@@ -40,6 +42,7 @@ _TRIES = 2  # of a page whose process dies, so that one killed from outside cost
 _MAX_UNSAVED_PAGES = 64  # that a process has learned and would forget if it died
 _MAX_UNSAVED_BYTES = 4 << 20
 _MAX_EXAMPLES = 3
+_SPOOLED_BYTES = 64 << 20  # of results in memory; the others lie in a file
 
 
 @dataclass
@@ -119,7 +122,8 @@ def clean_pages(
     Processes are spawned, so a script must call this under ``if __name__ == "__main__"``.
 
     Args:
-        pages: Returns (url, html) pairs. It is called twice for a method that learns.
+        pages: Returns (url, html) pairs. It is called three times for a method that learns: to count the pages of
+            each site, to learn, and to clean.
         method: The name of the method, or a choice of one with its options.
         workers: The number of processes; one per core if not given. With 1 all is done in this process, without
             limits. The result is the same for every number.
@@ -154,19 +158,20 @@ def clean_pages(
 
 
 def clean_as(
-    job: Job, pages: Callable[[], Pages], stats: BatchStats, is_done: Callable[[str], bool] = lambda _: False
+    job: Job, pages: Callable[[], Pages], stats: BatchStats, is_done: Callable[[str], bool] | None = None
 ) -> Generator[BatchResult, None, None]:
     """Do what :func:`clean_pages` says, its other arguments in a record.
 
     Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
     """
-    with _named_errors(), temporary_folder() as folder:
+    with _named_errors(), temporary_folder() as folder, SpooledTemporaryFile(_SPOOLED_BYTES) as spool:
         make = partial(BatchWorker, job.cleaning, job.render, folder)
         with open_workers(make, job.workers, job.limits, tries=_TRIES, isolated=job.isolated) as workers:
-            batch = _Batch(job, workers, stats)
+            batch = _Batch(job, workers, stats, spool)
             if job.cleaning.choice.learns:
-                batch.learn_all(pages())
-            yield from batch.judge_all((url, html) for url, html in pages() if not is_done(url))
+                batch.count(pages())
+                batch.learn_all(pages(), judges_early=is_done is None)
+            yield from batch.judge_all(page for page in pages() if is_done is None or not is_done(page[0]))
 
 
 def cores() -> int:
@@ -185,31 +190,49 @@ def _named_errors() -> Iterator[None]:
 class _Batch:
     """One run over pages; each site is learned by one worker."""
 
-    def __init__(self, job: Job, workers: Sequence[Caller], stats: BatchStats) -> None:
-        self._job, self._workers, self._stats = job, workers, stats
+    def __init__(self, job: Job, workers: Sequence[Caller], stats: BatchStats, spool: IO[bytes]) -> None:
+        self._job, self._workers, self._stats, self._spool = job, workers, stats, spool
+        self._offsets: dict[int, int] = {}  # of results in the spool, by the key of their page
+        self._left: Counter[str] = Counter()  # the pages of each site that are not learned yet
+        self._alone: set[str] = set()  # sites whose one page need not be learned
+        self._kept: defaultdict[str, list[int]] = defaultdict(list)  # the keys of pages that workers keep parsed
         self._readable: Counter[str] = Counter()
-        self._failed: set[int] = set()  # the keys of pages that could not be learned
-        self._deadly: dict[int, str] = {}  # how processes died, by the page that they had in hand
+        self._failed: set[int] = set()  # the hashes of addresses that could not be learned
+        self._deadly: dict[int, str] = {}  # how processes died, by the key of the page that they had in hand
         self._unsaved_bytes = [0] * len(workers)
 
-    def learn_all(self, pages: Pages) -> None:
-        """Learn the pages, and have every worker write what it knows."""
-        sites: deque[tuple[str, str]] = deque()  # of the pages under way
+    def count(self, pages: Pages) -> None:
+        """Count the pages of each site."""
+        self._left.update(site_by(self._job.site, url) for url, _ in pages)
+        if self._job.cleaning.choice.needs_others and self._job.cleaning.warmup_pages != 1:
+            self._alone = {site for site, count in self._left.items() if count == 1}
+
+    def learn_all(self, pages: Pages, *, judges_early: bool) -> None:
+        """Learn the pages, and have every worker write what it knows.
+
+        Args:
+            pages: The pages that were counted.
+            judges_early: Whether the pages that a worker keeps parsed are judged when their site is learned.
+        """
+        urls: deque[str] = deque()  # of the pages under way
 
         def tasks() -> Iterator[Task]:
             for url, html in pages:
                 site, number = self._place(url)
-                sites.append((site, url))
-                yield Task(partial(self._learn, site, number, url, html), number)
+                if site not in self._alone:
+                    urls.append(url)
+                    yield Task(partial(self._learn, site, number, url, html, judges_early), number)
 
-        for learned in run_in_order(tasks(), self._workers):
-            site, url = sites.popleft()
-            self._readable[site] += learned.is_readable
-            if learned.failure:
+        for failure, early in run_in_order(tasks(), self._workers):
+            url = urls.popleft()
+            for key, result in early:
+                self._offsets[key] = self._spool.seek(0, os.SEEK_END)
+                pickle.dump(result, self._spool)
+            if failure:
                 self._stats.unlearned += 1
                 self._failed.add(hash64(url))
-                learned.failure.log()
-                self._stats.name(learned.failure)
+                failure.log()
+                self._stats.name(failure)
         saving = (Task(partial(self._save, number), number) for number in range(len(self._workers)))
         list(run_in_order(saving, self._workers))
 
@@ -227,18 +250,45 @@ class _Batch:
         site = site_by(self._job.site, url)
         return site, hash64(site) % len(self._workers)
 
-    def _learn(self, site: str, number: int, url: str, html: str | bytes, worker: Caller) -> Learned:
+    def _learn(
+        self, site: str, number: int, url: str, html: str | bytes, is_early: bool, worker: Caller
+    ) -> tuple[PageFailure | None, list[tuple[int, BatchResult]]]:
+        """Learn a page; return its failure and, after the last one of a site, results by the keys of pages."""
+        key = hash((url, html))
+        arguments = site, url, html, key if is_early else None
         try:
-            learned = worker.call(BatchWorker.learn, site, url, html)
+            learned = worker.call(BatchWorker.learn, *arguments)
         except WorkerDiedError as error:
-            self._deadly[hash((url, html))] = str(error)
-            return Learned(failure=PageFailure.of(without_lone_surrogates(url), LEARNED, error))
-        if isinstance(worker, Worker):  # its next process would have to learn the page again
-            worker.on_start.append((BatchWorker.learn, (site, url, html)))
-            self._unsaved_bytes[number] += len(html)
+            self._deadly[key] = str(error)
+            learned = Learned(failure=PageFailure.of(without_lone_surrogates(url), LEARNED, error))
+        else:
+            self._remember(number, arguments, worker)
+        self._readable[site] += learned.is_readable
+        self._left[site] -= 1
+        if learned.is_kept:
+            self._kept[site].append(key)
+        is_last = not self._left[site]
+        return learned.failure, self._judge_parsed(site, worker) if is_last else []
+
+    def _remember(self, number: int, arguments: tuple[Any, ...], worker: Caller) -> None:
+        """Have the next process of a worker learn the page, until what this one knows is saved."""
+        if isinstance(worker, Worker):
+            worker.on_start.append((BatchWorker.learn, arguments))
+            self._unsaved_bytes[number] += len(arguments[2])
             if len(worker.on_start) >= _MAX_UNSAVED_PAGES or self._unsaved_bytes[number] >= _MAX_UNSAVED_BYTES:
                 self._save(number, worker)
-        return learned
+
+    def _judge_parsed(self, site: str, worker: Caller) -> list[tuple[int, BatchResult]]:
+        results, short = [], self._short(site)
+        for key in self._kept.pop(site, ()):
+            try:
+                result = worker.call(BatchWorker.judge_parsed, key, short)
+            except WorkerDiedError as error:
+                self._deadly[key] = str(error)
+                break
+            if result is not None:
+                results.append((key, result))
+        return results
 
     def _save(self, number: int, worker: Caller) -> None:
         worker.call(BatchWorker.save)
@@ -246,16 +296,25 @@ class _Batch:
         self._unsaved_bytes[number] = 0
 
     def _judging(self, url: str, html: str | bytes) -> Task:
+        key = hash((url, html))
+        if (offset := self._offsets.get(key)) is not None:
+            self._spool.seek(offset)
+            result = pickle.load(self._spool)  # noqa: S301 - a file of our own, without a name
+            return Task(lambda _: result)
         site, number = self._place(url)
-        is_warm = not self._job.cleaning.choice.learns or self._readable[site] >= self._job.cleaning.warmup_pages
-        short = None if is_warm else self._job.cleaning.short_sites
-        return Task(partial(self._judge, site, url, html, short), number, may_move=True)
+        return Task(partial(self._judge, site, url, html, self._deadly.get(key)), number, may_move=True)
 
-    def _judge(self, site: str, url: str, html: str | bytes, short: str | None, worker: Caller) -> BatchResult:
+    def _short(self, site: str) -> str | None:
+        """Return what becomes of the pages of a site if it has too few, None if it has enough."""
+        cleaning = self._job.cleaning
+        is_warm = not cleaning.choice.learns or self._readable[site] >= cleaning.warmup_pages
+        return None if is_warm else cleaning.short_sites
+
+    def _judge(self, site: str, url: str, html: str | bytes, died: str | None, worker: Caller) -> BatchResult:
         try:
-            if died := self._deadly.get(hash((url, html))):
+            if died is not None:
                 raise WorkerDiedError(died)
-            return worker.call(BatchWorker.judge, site, url, html, short)
+            return worker.call(BatchWorker.judge, site, url, html, self._short(site))
         except WorkerDiedError as error:
             failure = PageFailure.of(without_lone_surrogates(url), CLEANED, error)
             return failed_result(site, html, failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import pickle
 import signal
@@ -199,6 +200,7 @@ def _serve(pipe: Connection, make: Callable[[], Any], limits: Limits) -> None:
         state = make()
     except Exception as error:
         problem = describe_error(error)
+    gc.freeze()  # modules live as long as the process: no collection need look at them
     with suppress(EOFError, OSError):
         pipe.send(problem)
         while True:

@@ -49,10 +49,11 @@ class Job:
 
 
 class Learned(NamedTuple):
-    """The result of learning a page: whether it counts as a readable page of its site, and what was raised."""
+    """The result of learning a page: whether its site can count it as readable, and what was raised."""
 
     is_readable: bool = False
     failure: PageFailure | None = None
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,36 +118,6 @@ class FolderKnowledge:
         return self._folder / sha256(site.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class ParsedPages:
-    """Pages up to a bound of memory. Each is given back once.
-
-    Example:
-        >>> pages, html = ParsedPages(), "<title>One</title>"
-        >>> pages.keep(Page.parse("https://a.example/", html), html)
-        >>> pages.take("a.example", "https://a.example/", html).title
-        'One'
-        >>> pages.take("a.example", "https://a.example/", html)
-    """
-
-    def __init__(self) -> None:
-        self._pages: dict[tuple[str, str, int], Page] = {}
-        self._room = MAX_PARSED_CHARACTERS
-
-    def keep(self, page: Page, html: str | bytes) -> None:
-        """Keep a page that was made of ``html``, if there is room."""
-        key = page.site, page.url, hash(html)
-        if len(html) <= self._room and key not in self._pages:
-            self._pages[key] = page
-            self._room -= len(html)
-
-    def take(self, site: str, url: str, html: str | bytes) -> Page | None:
-        """Remove the page and return it; None if it is not kept, or was made of other HTML than ``html``."""
-        page = self._pages.pop((site, url, hash(html)), None)
-        if page is not None:
-            self._room += len(html)
-        return page
-
-
 class BatchWorker:
     """Learns and judges pages in one process; what is known of sites lies in ``folder``."""
 
@@ -154,10 +125,11 @@ class BatchWorker:
         self._cleaning, self._render = cleaning, render
         self._denoiser = cleaning.denoiser(FolderKnowledge(folder))
         self._readable: Counter[str] = Counter()
-        self._parsed = ParsedPages()
+        self._parsed: dict[int, Page] = {}
+        self._room = MAX_PARSED_CHARACTERS
 
-    def learn(self, site: str, url: str, html: str | bytes) -> Learned:
-        """Learn a page, and keep it in memory while there is room.
+    def learn(self, site: str, url: str, html: str | bytes, key: int | None = None) -> Learned:
+        """Learn a page. With a ``key``, keep it parsed for :meth:`judge_parsed` if there is room.
 
         One that teaches nothing is not parsed, unless the site may need it to be warm.
         """
@@ -169,32 +141,44 @@ class BatchWorker:
                 return Learned()
             self._denoiser.learn(page)
             is_readable = not page.skipped
-            if is_wanted:
-                self._parsed.keep(page, html)
         except Exception as error:  # whatever it is, the other pages go on
             return Learned(failure=PageFailure.of(url, LEARNED, error))
         self._readable[site] += is_readable
-        return Learned(is_readable)
+        is_kept = key is not None and is_wanted and len(html) <= self._room
+        if key is not None and is_kept:
+            self._parsed[key] = page
+            self._room -= len(html)
+        return Learned(is_readable, is_kept=is_kept)
 
     def save(self) -> None:
         """Write to disk what was learned since the last time."""
         self._denoiser.save()
+
+    def judge_parsed(self, key: int, short: str | None) -> BatchResult | None:
+        """Judge a page that was kept parsed, as :meth:`judge` does; None if the process that kept it has died."""
+        page = self._parsed.pop(key, None)
+        if page is None:
+            return None
+        self._room += len(page.source)
+        return self._judge(page, short)
 
     def judge(self, site: str, url: str, html: str | bytes, short: str | None) -> BatchResult:
         """Judge a page. If that raises, the page has no text and names the error.
 
         ``short`` is what becomes of it if its site has too few pages (see SHORT_SITES); None if it has enough.
         """
-        url, denoiser = without_lone_surrogates(url), self._denoiser
+        return self._judge(Page.parse(without_lone_surrogates(url), html, site=site), short)
+
+    def _judge(self, page: Page, short: str | None) -> BatchResult:
+        denoiser, size = self._denoiser, size_of(page.source)
         if short == "drop":
-            return BatchResult(CleanPage(url, site, warm=False), html_bytes=size_of(html), dropped=True)
+            return BatchResult(CleanPage(page.url, page.site, warm=False), html_bytes=size, dropped=True)
         try:
-            page = self._parsed.take(site, url, html) or Page.parse(url, html, site=site)
             cleaned = denoiser.clean(page, warm=short is None)
-            result = _batch_result(cleaned, size_of(html), self._render)
+            result = _batch_result(cleaned, size, self._render)
             return replace(result, dropped=denoiser.drops(cleaned.clean_page))
         except Exception as error:  # whatever it is, the other pages go on
-            return failed_result(site, html, PageFailure.of(url, CLEANED, error))
+            return failed_result(page.site, page.source, PageFailure.of(page.url, CLEANED, error))
 
 
 def site_by(site: Callable[[str], str], url: str) -> str:

@@ -119,11 +119,11 @@ class _Run:
         start = time.monotonic()
 
         def is_done(url: str) -> bool:
-            is_held = output.holds(url)
+            is_held = bool(output.holds and output.holds(url))
             self._held += is_held
             return is_held
 
-        with self._progress() as pages, closing(self._results(pages, is_done)) as results:
+        with self._progress() as pages, closing(self._results(pages, output.holds and is_done)) as results:
             for result in results:
                 self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
                 output.write(result)
@@ -140,7 +140,7 @@ class _Run:
         """Print why the work ended early and how much is done."""
         self._print(f"{why}; {counted(self._stats.pages, 'page')} done")
 
-    def _results(self, pages: Callable[[], Pages], is_done: Callable[[str], bool]) -> Any:
+    def _results(self, pages: Callable[[], Pages], is_done: Callable[[str], bool] | None) -> Any:
         rendering, chosen = self._arguments.rendering, self._chosen
         render = rendering if rendering in RENDERINGS else None
         job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
@@ -151,7 +151,7 @@ class _Run:
             self._console.print(printable(line), markup=False)
 
     def _progress(self) -> Any:
-        names = ("learning", "cleaning") if self._chosen.choice.learns else ("cleaning",)
+        names = ("counting", "learning", "cleaning") if self._chosen.choice.learns else ("cleaning",)
         return reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
 
     def _report(self, seconds: float) -> Iterator[str]:

@@ -36,12 +36,12 @@ class Output:
     """Where pages go.
 
     Attributes:
-        holds: Returns True if the page at an address was written by an earlier run. To be called for each page in
-            the order of reading, also for those at one address.
+        holds: Returns True if the page at an address was written by an earlier run; None if there was none. To be
+            called for each page in the order of reading, also for those at one address.
         write: Writes a page that it does not hold, in the same order; nothing if the page is dropped.
     """
 
-    holds: Callable[[str], bool]
+    holds: Callable[[str], bool] | None
     write: Callable[[BatchResult], None]
 
 
@@ -138,18 +138,14 @@ def _json_lines(path: Path, written: Counter[int], size: int | None) -> Iterator
     with path.open("ab") as file:
         if size is not None:
             file.truncate(size)
-        yield Output(holds if written else _holds_nothing, _line_writer(file))
+        yield Output(holds if written else None, _line_writer(file))
 
 
 @contextmanager
 def _stdout() -> Iterator[Output]:
     file = sys.stdout.buffer
-    yield Output(_holds_nothing, _line_writer(_TerminalFile(file) if sys.stdout.isatty() else file))
+    yield Output(None, _line_writer(_TerminalFile(file) if sys.stdout.isatty() else file))
     file.flush()
-
-
-def _holds_nothing(_: str) -> bool:
-    return False
 
 
 def _line_writer(file: Any) -> Callable[[BatchResult], None]:
@@ -184,18 +180,20 @@ def _page_files(folder: Path, rendering: str, site: Callable[[str], str], *, res
 
     def holds(url: str) -> bool:
         name = names.new(site_by(site, url), url)
-        if resume and (folder / name).exists():
+        if (folder / name).exists():
             return True
         waiting.append(name)
         return False
 
     def write(result: BatchResult) -> None:
-        name, text = waiting.popleft(), result.page.text if rendering in ENDINGS else result.rendered
+        page = result.page
+        name = waiting.popleft() if resume else names.new(page.site, page.url)
+        text = page.text if rendering in ENDINGS else result.rendered
         if not (result.dropped or result.failure or text is None):
             write_below(folder, name, str(text))
 
     folder.mkdir(parents=True, exist_ok=True)
-    yield Output(holds, write)
+    yield Output(holds if resume else None, write)
 
 
 class FileNames:

@@ -7,7 +7,6 @@ the names from here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,8 +35,9 @@ class Elements:
     """The block-level elements of a page in document order; element 0 is the body.
 
     ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
-    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``names`` its class and id as written, ``paths`` a
-    hash of the labels from the body down to it.
+    ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``paths`` a hash of the labels from the body down to
+    it. ``names`` are the distinct classes and ids as written, in their order, the first empty; ``named`` numbers
+    them by element.
     """
 
     nodes: Indices
@@ -47,26 +47,28 @@ class Elements:
     places: Indices
     tags: Indices
     names: list[str]
+    named: Indices
     paths: Hashes
     depths: Indices
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.nodes)
 
 
 @dataclass(eq=False)
 class Blocks:
     """The blocks of a page in document order: a block is the text of one line, as ``clean_text`` parts lines.
 
-    ``elements[i]`` is the block-level element that block i stands in, ``nodes[i]`` its text nodes. ``characters``
-    and ``linked`` (those inside links) leave white space out; ``tokens`` counts words, in Chinese and Japanese
-    characters. ``texts`` are normalised; ``text_hashes``, ``masked_hashes`` (every number alike) and
-    ``link_hashes`` (of the first link, 0 without one) are what the site knows them by, as are ``styles`` (what a
-    block looks like) and ``shapes`` (what its text has in common with its like on other pages).
+    The text nodes of block i are those from ``starts[i]`` up to ``ends[i]``; they stand in the block-level element
+    ``elements[i]``. ``characters`` and ``linked`` (those inside links) leave white space out; ``tokens`` counts
+    words, in Chinese and Japanese characters. ``texts`` are normalised; ``text_hashes``, ``masked_hashes`` (every
+    number alike) and ``link_hashes`` (of the first link, 0 without one) are what the site knows them by, as are
+    ``styles`` (what a block looks like) and ``shapes`` (what its text has in common with its like on other pages).
     """
 
     texts: list[str]
-    nodes: list[list[int]]
+    starts: Indices
+    ends: Indices
     elements: Indices
     characters: Numbers
     linked: Numbers
@@ -82,11 +84,6 @@ class Blocks:
 
     def __len__(self) -> int:
         return len(self.texts)
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """By block, its first text node."""
-        return [line[0] for line in self.nodes]
 
 
 class Headline(NamedTuple):
@@ -276,11 +273,8 @@ COMMAS, SENTENCE_ENDS = ",，、。", '.!?。！？…:：;；"”»'  # the com
 LONGEST_MASKED = 200  # characters of a text whose numbers are masked
 STYLE_LENGTHS, STYLE_LINKED = (15, 40, 120), 0.9  # what parts short blocks from longer ones, links from others
 LEAST_LABEL, LONGEST_LABEL, LEAST_HEADING = 3, 80, 10  # characters
-HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 TITLE_CHARACTERS, LEAST_TITLE, BEGINNING = 300, 0.3, 24
 MAX_LEAVES = 32
-PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
-MOST_LINKED = 0.5  # of the characters of the paragraph and the list: "See also:" introduces links
 SCALE = float(1 << 32)  # entropies are added up as whole numbers, so that no sum depends on the order of pages
 
 # The log odds of a unit of data: what its own blocks say, what those around it say, and what is so of its kind.

@@ -10,6 +10,7 @@ from os import urandom
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from cpython cimport array
 from libc.math cimport exp, fabs, llrint, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -18,12 +19,11 @@ from libc.string cimport memcpy, memset
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, SiteStats
-from denoise_crawler.kernel.reference import introduced_lists  # it takes as long compiled
 from denoise_crawler.kernel.reference_text import rules_of  # sites have few style sheets
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
-    void* PyUnicode_1BYTE_DATA(object text)
+    void* PyUnicode_DATA(object text)
 
 cdef double UNSAID = shared.UNSAID
 cdef double HUNDREDTHS = shared.HUNDREDTHS
@@ -37,16 +37,20 @@ cdef int check(bint fits, str message) except -1:
     return 0
 
 
+# columns of zeros for a moment: an array of numpy costs twice as much
+cdef array.array NO_DOUBLES = array.array("d"), NO_LONGS = array.array("q"), NO_MARKS = array.array("B")
+
+
 cdef double[::1] doubles(Py_ssize_t count):
-    return np.zeros(count)
+    return array.clone(NO_DOUBLES, count, True)
 
 
 cdef int64_t[::1] longs(Py_ssize_t count):
-    return np.zeros(count, np.int64)
+    return array.clone(NO_LONGS, count, True)
 
 
 cdef uint8_t[::1] marks(Py_ssize_t count):
-    return np.zeros(count, np.uint8)
+    return array.clone(NO_MARKS, count, True)
 
 
 # --- hashes: XXH3 of 64 bits without a seed (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), for machines
@@ -165,7 +169,7 @@ cdef uint32_t hash32(str text) except? 0:
     """Return the low half of the hash of a text, in UTF-8."""
     cdef bytes data
     if PyUnicode_IS_ASCII(text):
-        return <uint32_t>hash_bytes(<const unsigned char*>PyUnicode_1BYTE_DATA(text), len(text))
+        return <uint32_t>hash_bytes(<const unsigned char*>PyUnicode_DATA(text), len(text))
     data = text.encode("utf-8", "surrogatepass")
     return <uint32_t>hash_bytes(data, len(data))
 
@@ -215,7 +219,7 @@ cdef Py_ssize_t group(const int64_t[::1] keys, int64_t[::1] first, int64_t[::1] 
 
 cdef const int64_t[::1] highest_first(const double[::1] numbers):
     """Return the rows of ``numbers``, the highest first; equal ones in their order."""
-    return np.argsort(np.negative(numbers), kind="stable")
+    return np.negative(numbers).argsort(kind="stable")
 
 
 # --- the columns of a page, as all that follows reads them
@@ -343,61 +347,59 @@ cdef str heading_of(
 
 def blocks_of(nodes, frozenset title not None):
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
-    cdef list texts = nodes.texts, names = nodes.columns.names, lines, written, kept = []
-    cdef const int32_t[::1] tags = nodes.columns.tags, parents = nodes.columns.parents, ends = nodes.columns.ends
-    cdef const int32_t[::1] links = nodes.columns.links
-    cdef Py_ssize_t count = tags.shape[0], number
+    columns = nodes.columns
+    cdef list texts = nodes.texts, names = columns.names, written = [""], contents
+    cdef const int32_t[::1] tags = columns.tags, parents = columns.parents, ends = columns.ends, links = columns.links
+    cdef Py_ssize_t count = tags.shape[0], number, size, line_count
     reader = nodes if nodes.compiled is None else nodes.compiled
     check_nodes(tags, parents, ends, len(names))
     check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
-    table, paths, homes = np.empty((6, count), np.int64), np.empty(count, np.uint32), np.empty(count, np.int64)
+    elements, paths = np.empty((7, count), np.int64), np.empty(count, np.uint32)
+    lines = np.empty((3, count), np.int64)  # first nodes, those behind the last, elements
     cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
     for number in range(len(names)):
         meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
-    lines, written = elements_of(
-        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, table, paths, homes
+    size, line_count = elements_of(
+        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
     )
-    numbers, hashes = np.empty((5, len(lines))), np.empty((3, len(lines)), np.uint32)
-    contents = measure_lines(lines, texts, links, reader.address_of, numbers, hashes, kept)
-    homes = homes[: len(lines)]
-    if len(kept) < len(lines):
-        lines, homes = [lines[number] for number in kept], homes[kept]
-    else:
-        homes = homes.copy()
-    starts = np.array([line[0] for line in lines], np.int64)
-    own, above, places, codes, depths, behind = table[:, : len(written)].copy()
-    characters, tokens, commas, closed, linked = numbers[:, : len(contents)]
-    text_hashes, masked_hashes, link_hashes = [column[: len(contents)].copy() for column in hashes]
-    styles, shapes = np.empty(len(contents), np.uint32), np.empty(len(contents), np.uint32)
-    fill_styles(contents, written, homes, above, codes, characters, linked, styles)
+    own, above, places, codes, depths, behind, named = elements[:, :size].copy()
+    paths = paths[:size].copy()
+    numbers, hashes = np.empty((5, line_count)), np.empty((3, line_count), np.uint32)
+    contents = measure_lines(lines[:, :line_count], texts, links, reader.address_of, numbers, hashes)
+    size = len(contents)
+    starts, stops, homes = lines[:, :size].copy()
+    characters, tokens, commas, closed, linked = numbers[:, :size]
+    text_hashes, masked_hashes, link_hashes = [column[:size].copy() for column in hashes]
+    styles, shapes = np.empty(size, np.uint32), np.empty(size, np.uint32)
+    fill_styles(contents, written, named, homes, above, codes, characters, linked, styles)
     fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
     around = Elements(
-        own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written,
-        paths[: len(written)].copy(), depths,
+        own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written, named, paths, depths,
     )
     return Blocks(
-        contents, lines, homes, characters, linked, tokens, commas, closed, text_hashes, masked_hashes, link_hashes,
+        contents, starts, stops, homes, characters, linked, tokens, commas, closed, text_hashes, masked_hashes, link_hashes,
         styles, shapes, around,
     )
 
 
 cdef tuple elements_of(
     list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
-    int64_t[:, ::1] elements, uint32_t[::1] paths, int64_t[::1] homes,
+    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] lines,
 ):
-    """Fill the columns of the block-level elements, and the element that each line stands in.
+    """Fill the columns of block-level elements and of lines; return how many of both there are.
 
-    Of elements these are their nodes, parents, places, tags, depths and ends. Return the text nodes of each line,
-    and the class and id of each element.
+    Of elements these are their nodes, parents, places, tags, depths, ends and the numbers of their classes and ids,
+    which are ``written``.
     """
     cdef const int32_t[::1] tags, parents, ends
     tags, parents, ends = columns
-    cdef Py_ssize_t index, home, title_at, found = 0, levels = 0, count = tags.shape[0], end = count
+    cdef Py_ssize_t index, home, title_at, found = 0, levels = 0, line = -1, count = tags.shape[0], end = count
     cdef Py_ssize_t longest = naming.LONGEST_NAMES, longest_heading = naming.LONGEST_HEADING
-    cdef int64_t place, code
+    cdef int64_t place, code, number
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
-    cdef list lines = [], written = [], line = []
-    cdef str class_name, identity, heading, own, without_digits
+    cdef str class_name, identity, heading, own
+    cdef dict numbers = {"": 0}
+    cdef list comments = [0], without_digits = [""]  # by number
     cdef bint is_open = False
     comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
     # what holds the first h1 is no comment, and its names say nothing of comments
@@ -410,16 +412,15 @@ cdef tuple elements_of(
         code = meanings[tags[index], 0] if index else 0
         if code == IS_TEXT:
             if not is_open:
-                line, is_open = [], True
-                homes[len(lines)] = home
-                lines.append(line)
-            line.append(index)
+                line, is_open = line + 1, True
+                lines[0, line], lines[2, line] = index, home
+            lines[1, line] = index + 1
             continue
         if code == IS_INLINE:
             home_of[index] = home
             continue
         place = elements[2, home] | meanings[tags[index], 1] if index else 0
-        own = without_digits = ""
+        number = 0
         has = attributes(index, read)
         if has is not None:
             class_name, identity, bits = has
@@ -431,22 +432,27 @@ cdef tuple elements_of(
                 if heading or meanings[tags[index], 3]:
                     own = spoken_names(names[tags[index]], class_name, identity, heading, title)
                 own = own[:longest]
-            if own:
-                known = (<dict>comments_and_labels).get(own)
-                bits, without_digits = comments_and_labels[own] if known is None else <tuple>known
-                if not index <= title_at < ends[index]:
-                    place |= <int64_t>bits
+            known = numbers.get(own)
+            if known is None:
+                known = numbers[own] = len(written)
+                written.append(own)
+                bits, label = comments_and_labels[own]
+                comments.append(bits)
+                without_digits.append(label)
+            number = known
+            if not index <= title_at < ends[index]:
+                place |= <int64_t>comments[number]
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
-        paths[found] = path_hash(paths[home], names[tags[index]], without_digits) if index else 0
+        elements[6, found] = number
+        paths[found] = path_hash(paths[home], names[tags[index]], without_digits[number]) if index else 0
         home_of[index] = found
-        written.append(own)
         found += 1
         end, is_open = ends[index], False
         open_ends[levels] = end
         levels += 1
-    return lines, written
+    return found, line + 1
 
 
 cdef enum:
@@ -459,8 +465,8 @@ cdef uint32_t path_hash(uint32_t above, str tag, str names) except? 0:
     cdef Py_ssize_t at = 10, of_tag = len(tag), of_names = len(names)
     if of_tag + of_names > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
         return hash32(f"{above} {tag} {names}")
-    memcpy(step + 11, PyUnicode_1BYTE_DATA(tag), of_tag)
-    memcpy(step + 12 + of_tag, PyUnicode_1BYTE_DATA(names), of_names)
+    memcpy(step + 11, PyUnicode_DATA(tag), of_tag)
+    memcpy(step + 12 + of_tag, PyUnicode_DATA(names), of_names)
     step[10] = step[11 + of_tag] = b" "
     while True:
         at -= 1
@@ -484,39 +490,38 @@ cdef Py_ssize_t LONGEST_MASKED = shared.LONGEST_MASKED
 
 
 cdef list measure_lines(
-    list lines, list texts, const int32_t[::1] links, address, double[:, ::1] numbers, uint32_t[:, ::1] hashes, list kept
+    int64_t[:, :] lines, list texts, const int32_t[::1] links, address, double[:, ::1] numbers, uint32_t[:, ::1] hashes
 ):
     """Fill, for each line that has text, its numbers and hashes; return the normalised texts.
 
     The numbers are its characters, tokens, commas, how it ends, and its linked characters; the hashes those of its
-    text, of this with each number alike, of its link. The numbers of the lines that have text are ``kept``.
+    text, of this with each number alike, of its link. The columns of lines without text are left out.
     """
-    cdef Py_ssize_t number, node, link, linked, row = 0
+    cdef Py_ssize_t number, node, first, end, link, linked, row = 0
     cdef uint32_t link_hash
-    cdef list line, written = []
+    cdef list written = []
     cdef str text, own
-    for number in range(len(lines)):
-        line = lines[number]
-        text = texts[line[0]] if len(line) == 1 else "".join([texts[one] for one in line])
+    for number in range(lines.shape[1]):
+        first, end = lines[0, number], lines[1, number]
+        text = texts[first] if end == first + 1 else "".join(texts[first:end])  # elements have none
         text = measure(text, row, numbers, hashes)
         if not text:
             continue
         linked = link_hash = 0
-        for node in line:
-            link = links[node]
-            if link >= 0:
-                own = texts[node]
+        for node in range(first, end):
+            link, own = links[node], texts[node]
+            if link >= 0 and own:
                 linked += len(own) - own.count(" ")
                 if not link_hash:
                     href = address(link)
                     link_hash = hash32(href) if href else 0
-        if linked and (len(line) == 1 or linked > numbers[0, row]):
+        if linked and (end == first + 1 or linked > numbers[0, row]):
             numbers[4, row] = numbers[0, row]
         else:
             numbers[4, row] = linked
         hashes[2, row] = link_hash
+        lines[0, row], lines[1, row], lines[2, row] = first, end, lines[2, number]
         written.append(text)
-        kept.append(number)
         row += 1
     return written
 
@@ -547,7 +552,8 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
             elif 48 <= letter <= 57:
                 has_number = True
             continue
-        has_number |= one.isdecimal()
+        if one.isdecimal():
+            has_number = True
         commas += one in COMMAS
         ideographs += 0x3040 <= letter <= 0x30FF or 0x3400 <= letter <= 0x9FFF
     if not words:
@@ -568,7 +574,7 @@ cdef uint32_t masked_hash(str text) except? 0:
     cdef bint in_number = False
     if len(text) > 256 or not PyUnicode_IS_ASCII(text):
         return hash32(naming.DIGITS.sub("0", text))
-    letters = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
+    letters = <const unsigned char*>PyUnicode_DATA(text)
     for at in range(len(text)):
         if 48 <= letters[at] <= 57:
             size += not in_number
@@ -580,23 +586,23 @@ cdef uint32_t masked_hash(str text) except? 0:
 
 
 cdef int fill_styles(
-    list texts, list names, const int64_t[::1] homes, const int64_t[::1] parents, const int64_t[::1] tags,
-    const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
+    list texts, list names, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
+    const int64_t[::1] tags, const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
 ) except -1:
     """Fill ``styles`` with the hash of what each block looks like.
 
     That is its element's tag, the words of class and id there and one level up, whether it is all link, whether
     it is all capitals, and how long it is, roughly.
     """
-    cdef Py_ssize_t index, element, last = -1
+    cdef Py_ssize_t index, element, above, last = -1, last_above = -1
     cdef uint64_t look = 0, own
-    cdef str own_names, above, last_above = ""
     cdef double length, all_linked = shared.STYLE_LINKED
     look_of, lengths = naming.look_of, shared.STYLE_LENGTHS
     for index in range(homes.shape[0]):
-        element, own_names, above = homes[index], names[homes[index]], names[max(parents[homes[index]], 0)]
-        if last < 0 or tags[element] != tags[last] or own_names != names[last] or above != last_above:
-            look = look_of(tags[element], own_names, above)
+        element = homes[index]
+        above = named[max(parents[element], 0)]
+        if last < 0 or tags[element] != tags[last] or named[element] != named[last] or above != last_above:
+            look = look_of(tags[element], names[named[element]], names[above])
         last, last_above = element, above
         own = 1 if linked[index] >= all_linked * larger(characters[index], 1.0) else 0
         own += 2 if (<str>texts[index]).isupper() else 0
@@ -639,37 +645,7 @@ cdef int fill_shapes(
     return 0
 
 
-# --- what lines of a page are: headings, calls on the reader, lines with dates at one place
-
-def headings_of(nodes, blocks):
-    """Return the headings with text, and the numbers of those that are links for the most part."""
-    cdef Page page = page_of(blocks)
-    cdef const int32_t[::1] tags = nodes.columns.tags
-    cdef const int64_t[::1] own = blocks.around.nodes
-    cdef double[:, ::1] so_far = page.so_far()
-    cdef int64_t[8] ends  # by level, where the next heading of that level or a higher one begins
-    cdef Py_ssize_t element, first, last, level, lowest = shared.H1, highest = shared.H3
-    cdef list names = nodes.columns.names, found = [], linked = []
-    levels = shared.HEADING_LEVELS
-    check(own.shape[0] == page.size, "the columns of the elements do not fit each other")
-    for level in range(8):
-        ends[level] = page.count
-    for element in range(page.size - 1, -1, -1):
-        first, last = page.first[element], page.last[element]
-        if first == last or not lowest <= page.tags[element] <= highest:
-            continue
-        check(0 <= own[element] < tags.shape[0], "an element is a node that is not there")
-        level = levels.get(names[tags[own[element]]], 0)
-        found.append((first, last, max(ends[level], last)))
-        for level in range(level, 8):
-            ends[level] = first
-    found.reverse()
-    for element in range(len(found)):
-        first, last, _ = found[element]
-        if 2.0 * (so_far[1, last] - so_far[1, first]) >= so_far[0, last] - so_far[0, first]:
-            linked.append(element)
-    return np.array(found, np.int64).reshape(-1, 3), linked
-
+# --- calls on the reader
 
 cdef enum:
     CALL_KEYS = 4096
@@ -763,37 +739,6 @@ cdef int fill_calls_around(float[:, ::1] calls, Page page) except -1:
         if so_far[0, page.last[above]] - so_far[0, page.first[above]] <= box:
             calls[1, index] = within(held[page.last[above]] - held[page.first[above]], 0.0, 2.0 * most)
     return 0
-
-
-def places_of(blocks, double longest, double least, Py_ssize_t most):
-    """Return the first blocks, at most ``most``, of each place with short blocks between which much of the text stands."""
-    cdef Page page = page_of(blocks)
-    cdef Py_ssize_t index, kind, groups, end, size = 0, count = page.count
-    cdef int64_t[::1] keys = longs(count), rows = longs(count), first = longs(count), of = longs(count), last, times
-    cdef double[:, ::1] so_far = page.so_far()
-    cdef double own
-    cdef list places = []
-    for index in range(count):
-        if page.characters[index] <= longest:
-            keys[size], rows[size] = page.paths[page.homes[index]], index
-            size += 1
-    groups = group(keys[:size], first[:size], of[:size])
-    last, times = longs(groups), longs(groups)
-    for index in range(size):
-        last[of[index]] = rows[index]
-        times[of[index]] += 1
-    for kind in range(groups):
-        # the last post is as long as the mean of the others
-        index, end = rows[first[kind]], last[kind] + 1
-        end = min(end + (last[kind] - index) // max(times[kind] - 1, 1), count)
-        own = so_far[0, end] - so_far[1, end] - so_far[0, index] + so_far[1, index]
-        is_place = times[kind] > 1 and own >= least * (so_far[0, count] - so_far[1, count])
-        places.append([] if is_place else None)
-    for index in range(size):
-        place = places[of[index]]
-        if place is not None and len(<list>place) < most:
-            (<list>place).append(rows[index])
-    return [place for place in places if place is not None]
 
 
 # --- how blocks agree with texts that the page declares: runs of words
@@ -1017,9 +962,6 @@ cdef Py_ssize_t TITLE_CHARACTERS = shared.TITLE_CHARACTERS, BEGINNING = shared.B
 cdef double LEAST_TITLE = shared.LEAST_TITLE  # what a block that is the title has more of
 cdef enum:
     LETTERS = 3  # a text of less is no title
-
-
-cdef enum:
     MOST_PARTS = 4096  # of a text
 
 
@@ -1296,15 +1238,6 @@ cdef int fill_repeated(float[:, ::1] rows, Page page, double unlinked) except -1
 
 # --- what its site says of each
 
-cdef int fill_local(float[:, ::1] rows, Page page, const float[:, ::1] of_page, site_stats, tuple wishes) except -1:
-    cdef Py_ssize_t wish = of_page.shape[0] + len(shared.SITE)
-    memcpy_rows(rows, 0, of_page)
-    fill_site(rows, of_page.shape[0], page, site_stats)
-    fill(rows, wish, wishes[0])
-    fill(rows, wish + 1, wishes[1])
-    return 0
-
-
 cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, site_stats) except -1:
     """Fill the rows of ``SITE``, from ``row`` on; nothing is known without ``site_stats``."""
     cdef Py_ssize_t index, number, home, count = page.count, size = page.size
@@ -1326,7 +1259,9 @@ cdef int fill_site(float[:, ::1] rows, Py_ssize_t row, Page page, site_stats) ex
     for name in ("path_pages", "path_elements", "path_characters", "path_linked", "path_repeated"):
         fits &= len(getattr(site_stats, name)) == size
     check(fits, "the columns of the site do not fit the page")
-    cdef float[:, ::1] said = np.full((5, size), UNSAID, np.float32)
+    cdef float[:, ::1] said = np.empty((5, size), np.float32)
+    for number in range(1, 5):
+        fill(said, number, UNSAID)
     for index in range(size):
         said[0, index] = on_path[index] / pages
         if on_path[index] > 0.0:
@@ -1881,7 +1816,7 @@ cdef extern from *:
     typedef uint32_t masks __attribute__((vector_size(32), may_alias));
     #define TEST(column, v, threshold, mask, failed) (failed)[v] |= \\
         (masks)((column)[v] > ((threshold) - (floats){0})) & ((mask) - (masks){0})
-    #define INVERT(failed, v) (failed)[v] = ~(failed)[v]
+    #define INVERT(failed, v, left) ((masks *)(left))[v] = ~(failed)[v]
     #define UNROLLED _Pragma("GCC unroll 16")
     #else
     #define UNROLLED
@@ -1889,7 +1824,7 @@ cdef extern from *:
     typedef struct { uint32_t of[8]; } masks;
     #define TEST(column, v, threshold, mask, failed) \\
         for (int i = 0; i < 8; i++) if ((column)[v].of[i] > (threshold)) (failed)[v].of[i] |= (mask)
-    #define INVERT(failed, v) for (int i = 0; i < 8; i++) (failed)[v].of[i] = ~(failed)[v].of[i]
+    #define INVERT(failed, v, left) for (int i = 0; i < 8; i++) (left)[8 * (v) + i] = ~(failed)[v].of[i]
     #endif
     /* Find the scores of all trees for up to 32 rows: first which leaves of each tree are left for them, for which
        there is room, then the sums of the lowest ones, of some rows at a time. values has VECTORS vectors a feature. */
@@ -1910,9 +1845,8 @@ cdef extern from *:
                         TEST(column, 3, *thresholds, *ruled_out, failed); \\
                     } \\
                 } \\
-                for (int v = 0; v < VECTORS; v++) \\
-                    INVERT(failed, v); \\
-                memcpy(left + tree * ROWS, failed, sizeof failed); \\
+                UNROLLED for (int v = 0; v < VECTORS; v++) \\
+                    INVERT(failed, v, left + tree * ROWS); \\
             } \\
             for (size_t first = 0; first < rows; first += AT_ONCE) { \\
                 const uint32_t *bits = left + first; \\
@@ -1985,11 +1919,12 @@ cdef class Trees:
         cdef float* values
         cdef void* room
         cdef AddTrees add_trees = fastest_add_trees()
-        cdef double[::1] total = doubles(sums * rows)
+        sum_of = np.zeros(sums * rows)
+        cdef double[::1] total = sum_of
         check(<size_t>count >= self.columns, "a split has a feature that the table has not")
         check(sums > 0 and each * sums == trees, "the trees do not make so many sums")
         if not rows or not each or not splits:
-            return total.base
+            return sum_of
         room = malloc((count + each) * ROWS * sizeof(float) + 32)
         if room == NULL:
             raise MemoryError("there is no room for 32 rows")
@@ -2009,31 +1944,7 @@ cdef class Trees:
                     )
                 first += ROWS
         free(room)
-        return total.base
-
-
-def contributions(
-    const int32_t[:, ::1] features not None, const float[:, ::1] thresholds not None,
-    const int32_t[:, :, ::1] below not None, const double[:, :, ::1] gains not None, const float[::1] row not None,
-):
-    """Return by feature what it adds to the score of one row."""
-    cdef Py_ssize_t tree, split, following, feature, side, trees = features.shape[0], splits = features.shape[1]
-    cdef double[::1] added = doubles(row.shape[0])
-    cdef bint fits = thresholds.shape[0] == trees and thresholds.shape[1] == splits
-    fits &= (below.shape[0], below.shape[1], below.shape[2]) == (trees, splits, 2)
-    fits &= (gains.shape[0], gains.shape[1], gains.shape[2]) == (trees, splits, 2)
-    check(fits, "the arrays do not fit each other")
-    for tree in range(trees):
-        split = 0
-        while 0 <= split < splits:
-            feature = features[tree, split]
-            check(0 <= feature < row.shape[0], "a split has a feature that the table has not")
-            side = row[feature] > thresholds[tree, split]
-            following = below[tree, split, side]
-            check(following < 0 or split < following < splits, "a split comes before the one above it")
-            added[feature] += gains[tree, split, side]
-            split = following
-    return added.base
+        return sum_of
 
 
 def look_at(blocks, const float[:, ::1] of_page not None, site_stats, tuple wishes not None, Trees trees):
@@ -2042,7 +1953,10 @@ def look_at(blocks, const float[:, ::1] of_page not None, site_stats, tuple wish
     cdef Py_ssize_t local = of_page.shape[0] + len(shared.SITE) + 2
     table = np.empty((local + (0 if trees is None else len(shared.SCORES)), page.count), np.float32)
     cdef float[:, ::1] rows = table
-    fill_local(rows[:local], page, of_page, site_stats, wishes)
+    memcpy_rows(rows, 0, of_page)
+    fill_site(rows, of_page.shape[0], page, site_stats)
+    fill(rows, local - 2, wishes[0])
+    fill(rows, local - 1, wishes[1])
     if trees is not None:
         fill_scores(rows, local, page, trees.scores(rows[:local]))
     return table
@@ -2320,21 +2234,25 @@ def decide(
     return Choice(own, chances, likely, best, once, taken, bar, expected)
 
 
-def verdicts(const int32_t[::1] parents not None, list lines not None, taken not None, const double[::1] chances not None):
+def verdicts(nodes, blocks, taken not None, const double[::1] chances not None):
     """Return noise and scores by node: an element has the highest score of its text."""
+    cdef const int32_t[::1] parents = nodes.columns.parents
+    cdef const int64_t[::1] starts = blocks.starts, ends = blocks.ends
     cdef Py_ssize_t index, block, node, count = parents.shape[0]
     cdef const uint8_t[::1] kept = taken.view(np.uint8)
-    cdef list noise = [], by_node = [], scores = np.asarray(chances).tolist()  # so that many nodes have one object
-    cdef bint fits = kept.shape[0] == len(lines) and chances.shape[0] == len(lines)
+    cdef list texts = nodes.texts, noise = [], by_node = []
+    cdef list scores = np.asarray(chances).tolist()  # so that many nodes have one object
+    cdef bint fits = kept.shape[0] == starts.shape[0] == ends.shape[0] == chances.shape[0] and len(texts) == count
     cdef int64_t[::1] best = longs(count)  # the block, from 1, that gives a node its score
     cdef uint8_t[::1] holds = marks(count)  # 1: text of a block, 2: text that is kept
     for index in range(1, count):
         fits &= 0 <= parents[index] < index
     check(fits, "the judgement does not fit the blocks")
-    for block in range(len(lines)):
-        for node in <list>lines[block]:
-            check(0 <= node < count, "a block has a node that is not there")
-            best[node], holds[node] = block + 1, 3 if kept[block] else 1
+    for block in range(starts.shape[0]):
+        check(0 <= starts[block] and ends[block] <= count, "a block has a node that is not there")
+        for node in range(starts[block], ends[block]):
+            if len(<str>texts[node]):  # elements have none
+                best[node], holds[node] = block + 1, 3 if kept[block] else 1
     for index in range(count - 1, 0, -1):
         node = parents[index]
         holds[node] |= holds[index]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from itertools import pairwise
 from typing import TypeVar
 
 from denoise_crawler.kernel.columns import PLACES, TAG_CODES
@@ -178,20 +177,6 @@ def label_hash(label: str) -> int:
 
 
 IDEOGRAPH = re.compile("[぀-ヿ㐀-鿿]+")
-_TITLE_WORD = re.compile(r"\w+")
-
-
-# tuples of strings, unlike sets, cost the garbage collector nothing
-@lru_cache(maxsize=4_096)
-def title_words(text: str) -> tuple[str, ...]:
-    """Return the distinct words of a text, by which it is compared with a title."""
-    return tuple(set(_TITLE_WORD.findall(text.lower())))
-
-
-@lru_cache(maxsize=4_096)
-def letter_pairs(text: str) -> tuple[str, ...]:
-    """Return the distinct pairs of letters of a text, by which it is compared with a Chinese or Japanese title."""
-    return tuple({one + other for one, other in pairwise(text.lower())})
 
 
 # stems of calls, by a sign that texts of their script have: of letters by e-mail and subscriptions, of money, of

@@ -9,7 +9,6 @@ belongs to them (``reference_decision``).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +27,7 @@ from denoise_crawler.kernel.reference_decision import (
     verdicts,
 )
 from denoise_crawler.kernel.reference_declared import agreement, headline_of, word_hashes
-from denoise_crawler.kernel.reference_features import (
-    Trees,
-    contributions,
-    look_at,
-    page_table,
-)
+from denoise_crawler.kernel.reference_features import Trees, look_at, page_table
 from denoise_crawler.kernel.reference_site import SiteSums
 from denoise_crawler.kernel.reference_text import rules_of, texts_of
 
@@ -41,9 +35,9 @@ if TYPE_CHECKING:
     from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers, Table
 
 __all__ = [
-    "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "contributions", "decide",
-    "headings_of", "headline_of", "introduced_lists", "joint_chances", "look_at", "most_f1", "page_table",
-    "page_type_row", "places_of", "rules_of", "take", "texts_of", "verdicts", "word_hashes",
+    "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "decide", "headline_of",
+    "joint_chances", "look_at", "most_f1", "page_table", "page_type_row", "rules_of", "take", "texts_of",
+    "verdicts", "word_hashes",
 ]  # fmt: skip
 
 
@@ -55,15 +49,15 @@ def blocks_of(nodes: Any, title: frozenset[str]) -> Blocks:
     is_element = codes >= 0
     own, homes = np.flatnonzero(is_element), _homes(is_element, columns.parents)
     rows = _measured(_lines(codes, own, columns.ends), nodes)
-    lines, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(10))
+    begin, end, texts, *measures = map(list, zip(*rows, strict=True)) if rows else ([] for _ in range(11))
     characters, linked, tokens, commas, closed = (np.array(column, np.float64) for column in measures[:5])
     hashes, masked, links = (np.array(column, np.uint32) for column in measures[5:])
-    starts = np.array([line[0] for line in lines], np.int64)
+    starts, ends = np.array(begin, np.int64), np.array(end, np.int64)
     around, place = _elements(nodes, own, homes, starts, title), homes[starts]
     styles = _styles(texts, characters, linked, place, around)
     shapes = _shapes(texts, characters, linked, masked, around.tags[place] == shared.H1)
     numbers = characters, linked, tokens, commas, closed
-    return shared.Blocks(texts, lines, place, *numbers, hashes, masked, links, styles, shapes, around)
+    return shared.Blocks(texts, starts, ends, place, *numbers, hashes, masked, links, styles, shapes, around)
 
 
 # --- lines of text, and what each measures
@@ -79,7 +73,7 @@ def _homes(is_element: Flags, parents: Any) -> Indices:
 
 
 def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
-    """Return the text nodes of each line. Lines begin and end where block-level elements do."""
+    """Return the text nodes of each line, which begins and ends where block-level elements do."""
     size = len(codes) + 1
     borders = np.cumsum(np.bincount(elements, minlength=size) + np.bincount(ends[elements], minlength=size))
     texts = np.flatnonzero(codes == naming.IS_TEXT)
@@ -88,7 +82,7 @@ def _lines(codes: Indices, elements: Indices, ends: Any) -> list[list[int]]:
 
 
 def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
-    """Return of each line with text its nodes and the text, then what it measures.
+    """Return of each line with text its first node, that behind its last and the text, then what it measures.
 
     That is its characters without white space, those inside links, its tokens and commas, and whether it ends as a
     sentence does; the hashes of the text, of the same with every number alike, and of its first link.
@@ -110,7 +104,7 @@ def _measured(lines: list[list[int]], nodes: Any) -> list[tuple[Any, ...]]:
         commas, closed, own = sum(map(text.count, shared.COMMAS)), text[-1] in shared.SENTENCE_ENDS, hash32(text)
         has_number = len(text) <= shared.LONGEST_MASKED and naming.DIGITS.search(text)
         masked = hash32(naming.DIGITS.sub("0", text)) if has_number else own
-        found.append((line, text, characters, linked, tokens, commas, closed, own, masked, link))
+        found.append((line[0], line[-1] + 1, text, characters, linked, tokens, commas, closed, own, masked, link))
     return found
 
 
@@ -131,7 +125,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
-    columns, names = nodes.columns, list[str]()
+    columns, names, named = nodes.columns, {"": 0}, list[int]()
     meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
@@ -145,7 +139,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
         comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
-        names.append(name)
+        named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
         paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
@@ -156,7 +150,8 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         last=starts.searchsorted(ends),
         places=np.array(places, np.int64),
         tags=np.array([meaning[0] for meaning in meanings], np.int64)[tags],
-        names=names,
+        names=list(names),
+        named=np.array(named, np.int64),
         paths=np.array(paths, np.uint32),
         depths=np.array(depths, np.int64),
     )
@@ -198,13 +193,14 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     is all capitals, and how long it is, roughly.
     """
     used, block_of = np.unique(place, return_inverse=True)
-    names, tags, above = around.names, around.tags, np.maximum(around.parents, 0)
-    looks = [naming.look_of(int(tags[one]), names[one], names[above[one]]) for one in used.tolist()]
-    own = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
-    own += np.array([2 * text.isupper() for text in texts], np.uint64)
+    own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
+    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
+    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
+    kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
-        own += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + own + np.uint64(1)
+        kind += np.where(characters >= length, 4, 0).astype(np.uint64)
+    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 
@@ -235,54 +231,7 @@ def _shapes(texts: list[str], characters: Numbers, linked: Numbers, masked: Hash
     return np.array(shapes, np.uint32)
 
 
-# --- what belongs together: lists with what introduces them, headings with their sections
-
-_LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
-
-
-def introduced_lists(nodes: Any, blocks: Blocks) -> Indices:
-    """Return the lists behind a paragraph with a colon at its end: their first blocks, those behind their last."""
-    found, tried, around, starts = list[tuple[int, int]](), 0, blocks.around, blocks.starts
-    for node in nodes.tagged(_LISTS):
-        first = bisect_left(starts, node)
-        if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):
-            continue
-        end = nodes.end_of(node)
-        tried, last = first, bisect_left(starts, end)  # of lists in each other the outermost decides
-        is_paragraph = around.tags[blocks.elements[first - 1]] == shared.P
-        if last == first or not is_paragraph or nodes.holds(node, end, shared.PARTS_OF_PAGES):
-            continue
-        both = slice(first - 1, last)
-        if blocks.linked[both].sum() <= shared.MOST_LINKED * blocks.characters[both].sum():
-            found.append((first, last))
-            tried = last
-    return np.array(found, np.int64).reshape(-1, 2)
-
-
-def headings_of(nodes: Any, blocks: Blocks) -> tuple[Indices, list[int]]:
-    """Return the headings with text, and the numbers of those that are links for the most part.
-
-    Each is its first block, that behind its last, and that behind its section, which ends before the next heading
-    of the same level or a higher one.
-    """
-    around, columns, found = blocks.around, nodes.columns, list[tuple[int, int, int]]()
-    is_heading = (
-        (around.tags >= shared.H1) & (around.tags <= shared.H3) & (around.first < around.last)
-    )  # h3 are h4 and h5 as well
-    elements = np.flatnonzero(is_heading)[::-1]
-    numbers = (columns.tags[around.nodes[elements]], around.first[elements], around.last[elements])
-    ends = [len(blocks)] * 8  # by level, where the next heading of that level or a higher one begins
-    for tag, first, last in zip(*(column.tolist() for column in numbers), strict=True):
-        level = shared.HEADING_LEVELS.get(columns.names[tag], 0)
-        found.append((first, last, max(ends[level], last)))
-        ends[level:] = [first] * (8 - level)
-    headings = np.array(found[::-1], np.int64).reshape(-1, 3)
-    surplus = np.concatenate([[0.0], np.cumsum(2 * blocks.linked - blocks.characters)])
-    linked = np.flatnonzero(surplus[headings[:, 1]] >= surplus[headings[:, 0]])
-    return headings, linked.tolist()
-
-
-# --- calls on the reader, lines with dates at one place
+# --- calls on the reader
 
 
 def calls_in(blocks: Blocks) -> Table:
@@ -299,25 +248,3 @@ def calls_in(blocks: Blocks) -> Table:
     inside, is_large = held[last] - held[first], characters[last] - characters[first] > naming.BOX
     in_box = np.minimum(np.where(is_large[above], calls, inside[above]), 2.0 * naming.MOST_CALLS)
     return np.array([calls, in_box], np.float32)
-
-
-def places_of(blocks: Blocks, longest: float, least: float, most: int) -> list[list[int]]:
-    """Return the short blocks of each place where a share of the text, ``least`` or more, stands between such.
-
-    Args:
-        blocks: The blocks of a page.
-        longest: The characters of a short block, at most.
-        least: The share of the text outside links.
-        most: The blocks of a place that are returned, at most.
-    """
-    places: dict[int, list[int]] = {}
-    for block in np.flatnonzero(blocks.characters <= longest).tolist():
-        places.setdefault(int(blocks.around.paths[blocks.elements[block]]), []).append(block)
-    own = np.concatenate(([0.0], np.cumsum(blocks.characters - blocks.linked)))
-    found = []
-    for first, *others in places.values():
-        # the last post is as long as the mean of the others
-        end = others[-1] + 1 + (others[-1] - first) // len(others) if others else first
-        if others and own[min(end, len(blocks))] - own[first] >= least * own[-1]:
-            found.append([first, *others[: most - 1]])
-    return found

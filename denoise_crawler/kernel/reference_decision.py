@@ -260,17 +260,16 @@ def decide(
 # --- from blocks to nodes
 
 
-def verdicts(
-    parents: Any, lines: list[list[int]], taken: Flags, chances: Numbers
-) -> tuple[list[bool], list[float]]:
-    """Return by node whether it is noise, and its score; ``lines`` are the text nodes of each block.
+def verdicts(nodes: Any, blocks: Blocks, taken: Flags, chances: Numbers) -> tuple[list[bool], list[float]]:
+    """Return by node whether it is noise, and its score.
 
     An element has the highest score of its text and is noise if all its text is; one without goes with its parent.
     """
-    above, count = parents.tolist(), len(parents)
+    above, count = nodes.columns.parents.tolist(), len(nodes.texts)
     scores, has_text, kept = [0.0] * count, [False] * count, [False] * count
-    for line, is_kept, chance in zip(lines, taken.tolist(), chances.tolist(), strict=True):
-        for node in line:
+    columns = blocks.starts, blocks.ends, taken, chances
+    for start, end, is_kept, chance in zip(*(column.tolist() for column in columns), strict=True):
+        for node in filter(nodes.texts.__getitem__, range(start, end)):
             scores[node], has_text[node], kept[node] = chance, True, is_kept
     for node in range(count - 1, 0, -1):  # children come behind their parents
         if has_text[node]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.hashes import hash64
-from denoise_crawler.kernel.names import IDEOGRAPH, letter_pairs, title_words
+from denoise_crawler.kernel.names import IDEOGRAPH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,6 +162,7 @@ def _is_row(around: Elements) -> Flags:
 # --- the title and the description
 
 _SHORTEST = 3  # characters of what is no title
+_TITLE_WORD = re.compile(r"\w+")
 
 
 def headline_of(title: str, blocks: Blocks) -> Headline:
@@ -179,13 +181,19 @@ def _overlap(title: str, blocks: Blocks) -> Numbers:
     Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks that are very short, and for those
     more than twice as long as the title.
     """
-    parts = letter_pairs if IDEOGRAPH.search(title) else title_words
-    wanted, overlap = frozenset(parts(title)), np.zeros(len(blocks))
+    in_pairs, overlap = IDEOGRAPH.search(title) is not None, np.zeros(len(blocks))
+    wanted = _title_parts(title, in_pairs=in_pairs)
     fitting = (blocks.characters > _SHORTEST) & (blocks.characters <= 2 * len(title) + 10)
     for block in np.flatnonzero(fitting).tolist() if wanted else ():
-        own = parts(blocks.texts[block])
-        overlap[block] = 2 * len(wanted.intersection(own)) / (len(own) + len(wanted))
+        own = _title_parts(blocks.texts[block], in_pairs=in_pairs)
+        overlap[block] = 2 * len(wanted & own) / (len(own) + len(wanted))
     return overlap
+
+
+def _title_parts(text: str, *, in_pairs: bool) -> set[str]:
+    """Return the distinct words of a text, or the pairs of its letters."""
+    text = text.lower()
+    return {one + other for one, other in pairwise(text)} if in_pairs else {*_TITLE_WORD.findall(text)}
 
 
 def begins(description: str, blocks: Blocks) -> Numbers:

@@ -334,23 +334,6 @@ class Trees:
         return by_tree
 
 
-def contributions(features: Any, thresholds: Any, below: Any, gains: Numbers, row: Any) -> Numbers:
-    """Return by feature what it adds to the score of one row, along the way that the row takes down each tree.
-
-    ``below`` has by tree, split and side (the right one if the test fails) the split that follows, below 0 none;
-    ``gains`` how much the mean score is higher there than at the split.
-    """
-    added = np.zeros(len(row))
-    for tree in range(len(features)):
-        split = 0
-        while split >= 0:
-            feature = features[tree, split]
-            side = int(row[feature] > thresholds[tree, split])
-            added[feature] += gains[tree, split, side]
-            split = below[tree, split, side]
-    return added
-
-
 def look_at(
     blocks: Blocks, of_page: Table, site_stats: SiteStats | None, wishes: tuple[float, float], trees: Trees | None
 ) -> Table:

@@ -820,7 +820,24 @@ cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
     return True
 
 
-cdef Words OF_LINE_NUMBERS = Words(("ln", "linen", "line-n", "gutter", "num"))
+cdef bint is_first_of_two(tree.xmlNode* cell) noexcept nogil:
+    """Return True if an element is the first of two in its row."""
+    cdef tree.xmlNode* other = cell.prev
+    cdef int following = 0
+    while other != NULL and other.type != tree.XML_ELEMENT_NODE:
+        other = other.prev
+    if other != NULL:
+        return False
+    other = cell.next
+    while other != NULL and following < 2:
+        following += other.type == tree.XML_ELEMENT_NODE
+        other = other.next
+    return following == 1
+
+
+cdef Words OF_LINE_NUMBERS = Words(
+    ("ln", "linen", "line-n", "gutter", "num", "ts_count", "t_count", "ts-count", "t-count")
+)
 
 
 cdef bint may_be_named(tree.xmlNode* node) noexcept:
@@ -910,7 +927,7 @@ def walk_tree(
                     and is_read(elementFactory(document, child), swallowing)
                 ):
                     if (
-                        (kind & CELL or may_be_named(child))
+                        (may_be_named(child) or (kind & CELL and is_first_of_two(child)))
                         and begins_with_figure(child)
                         and are_line_numbers(elementFactory(document, child))
                     ):

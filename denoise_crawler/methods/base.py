@@ -54,12 +54,14 @@ class Method(ABC):
     A method that ``learns`` has one instance per site: :meth:`observe` learns a page, :meth:`merge` what another
     instance learned, :meth:`to_bytes` stores it. A page-only method implements :meth:`judge` alone.
     ``warmup_pages`` is the default number of pages of a site to learn before judging. A method that ``is_sure``
-    gives the confidence of its judgements. A method that keeps a ``sample`` of its pages knows, wants and counts
-    the pages of that sample.
+    gives the confidence of its judgements. A method that ``needs_others`` judges a page by the other pages of its
+    site alone, so that a site of one page need not be learned. A method that keeps a ``sample`` of its pages
+    knows, wants and counts the pages of that sample.
     """
 
     name: ClassVar[str]
     learns: ClassVar[bool] = False
+    needs_others: ClassVar[bool] = False
     is_sure: ClassVar[bool] = False
     warmup_pages: ClassVar[int] = 20
     sample: BottomKSample[Any] | None = None

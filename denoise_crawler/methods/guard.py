@@ -17,7 +17,6 @@ from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.fusion.method import Fusion
 from denoise_crawler.page import TEXT, Element, Page
 from denoise_crawler.page.declarations import MAX_VALUES, declarations_of, declared_texts_of, text_of
-from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.unseen import PANEL_WORDS, unseen_of
 
 Bits = NDArray[np.bool_]
@@ -137,7 +136,7 @@ def _opens(element: Element) -> bool:
 
 def _beginnings(page: Page) -> Iterator[str]:
     """Yield the beginnings of the texts that describe the page's content, without spaces and marks."""
-    described = page.once(self_description_of)
+    described = page.self_description
     texts = [text.text for text in page.once(declared_texts_of)]
     texts += [meta.content for meta in described.metas if "og:description" in (meta.property, meta.name)]
     texts += map(text_of, described.headings)

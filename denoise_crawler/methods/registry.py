@@ -107,6 +107,11 @@ class MethodChoice:
         return METHODS[self.name].learns
 
     @property
+    def needs_others(self) -> bool:
+        """Whether the method learns nothing of a page for that page itself."""
+        return METHODS[self.name].needs_others
+
+    @property
     def warmup_pages(self) -> int:
         """How many pages of a site to learn before judging."""
         return METHODS[self.name].warmup_pages

@@ -220,7 +220,7 @@ def page_records(page: Page, noise: list[bool] | None, page_type: str | None) ->
 
 
 _FIELDS = (
-    *("title", "author", "date", "modified", "url", "canonical_url", "site_name", "language", "page_type"),
+    *("title", "author", "date", "modified", "url", "site", "canonical_url", "site_name", "language", "page_type"),
     *("confidence", "description", "image", "tags"),
 )
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # of YAML 1.1, beyond JSON's

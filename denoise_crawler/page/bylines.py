@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
-from denoise_crawler.page.date_parsing import MAX_DATE_CHARACTERS, first_date, month_of
+from denoise_crawler.page.date_parsing import HAS_YEAR, MAX_DATE_CHARACTERS, first_date, month_of
 from denoise_crawler.page.nodes import INLINE, Nodes
-from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.page import Page
 from denoise_crawler.page.text import HAN, collapse_spaces, letters
 
 _MAX_NAME_CHARACTERS = 200
@@ -47,8 +47,8 @@ def names_in(text: str) -> list[str]:
     if not text or len(text) > _MAX_NAME_CHARACTERS or _looks_like_url(text):
         return []
     text = text[by.end() :] if (by := _BY.match(text)) else text
-    names = (name for part in text.split(";") for name in _names_of_part(part.strip()))
-    return [name for name in names if not _NO_NAME.search(name)]
+    parts = text.split(";")
+    return [name for part in parts for name in _names_of_part(part.strip()) if not _NO_NAME.search(name)]
 
 
 def _looks_like_url(text: str) -> bool:
@@ -116,15 +116,21 @@ def lines_beside_heading(page: Page) -> list[Line]:
         return []
     nodes, end = page.nodes, page.nodes.end_of(heading)
     lines = _lines(nodes, end, min(end + _NODES_AFTER, len(nodes)), _CONTENT)
-    comments = next((place for place, (_, text) in enumerate(lines) if _COMMENTS.fullmatch(text)), len(lines))
-    return lines[:comments] + _lines(nodes, max(heading - _NODES_BEFORE, 1), heading, _ANY)[::-1]
+    for place, (_, text) in enumerate(lines):
+        if _COMMENTS.fullmatch(text):
+            del lines[place:]
+            break
+    return lines + _lines(nodes, max(heading - _NODES_BEFORE, 1), heading, _ANY)[::-1]
 
 
 def _lines(nodes: Nodes, start: int, stop: int, most: int) -> list[Line]:
     """Return the lines of text in some nodes."""
     texts, joined = nodes.texts, list[Line]()
     for line in nodes.lines(start, stop, INLINE, most):
-        text = collapse_spaces(texts[line[0]] if len(line) == 1 else _joined([texts[index] for index in line]))
+        text = texts[line[0]]
+        for index in line[1:]:  # with a space where a style sets "By" apart from a name
+            text += f" {texts[index]}" if text[-1].islower() and texts[index][0].isupper() else texts[index]
+        text = " ".join(text.split())
         if joined and joined[-1][1][-1] in ":：":  # a label, with its value in the next block
             joined[-1] = [*joined[-1][0], *line], f"{joined[-1][1]} {text}"
         else:
@@ -132,23 +138,15 @@ def _lines(nodes: Nodes, start: int, stop: int, most: int) -> list[Line]:
     return joined
 
 
-def _joined(texts: list[str]) -> str:
-    """Join the texts of a line, with a space where a style sets "By" apart from a name."""
-    joined = texts[0]
-    for text in texts[1:]:
-        joined += f" {text}" if joined[-1].islower() and text[0].isupper() else text
-    return joined
-
-
 def _heading(page: Page) -> int | None:
     """Return the heading that a title holds, else the first one, else the text that a title begins with."""
     nodes = page.nodes
     headings = nodes.tagged(_HEADINGS)
-    titles = [collapse_spaces("".join(map(str, one.itertext()))) for one in page.once(self_description_of).titles]
+    titles = [collapse_spaces("".join(map(str, one.itertext()))) for one in page.self_description.titles]
     smaller = nodes.tagged(_SMALLER_HEADINGS)[:_MOST_SMALLER]
     for index in (*headings, *smaller):
         text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
-        if len(text) >= _SHORTEST_TITLE and any(text in title for title in titles):
+        if len(text) >= _SHORTEST_TITLE and [title for title in titles if text in title]:
             return index
     if not headings and (place := _title_text(nodes, titles)) is not None:
         return place
@@ -176,7 +174,8 @@ def date_beside(page: Page) -> str | None:
     """Return the first date beside the heading of ``page``, None without any."""
     nodes = page.nodes
     for line, text in page.once(lines_beside_heading):
-        date = first_date(text) if 6 <= len(text) <= MAX_DATE_CHARACTERS else None
+        may_be_date = 6 <= len(text) <= MAX_DATE_CHARACTERS and HAS_YEAR.search(text)
+        date = first_date(text) if may_be_date else None
         if date and not all(_leads_away(page, index) for index in line):  # else it is that of a teaser
             return _machine_date(nodes, line) or date
     return None
@@ -224,16 +223,15 @@ def authors_beside(page: Page) -> list[str]:
 
 
 def _is_of_other_page(nodes: Nodes, index: int) -> bool:
-    return any(nodes.tag_of(above) in _OF_OTHER_PAGES for above in _above(nodes, index, _LEVELS))
+    tags = [nodes.tag_of(above) for above in _above(nodes, index, _LEVELS)]
+    return not _OF_OTHER_PAGES.isdisjoint(tags)
 
 
-def _above(nodes: Nodes, index: int, most: int) -> Iterator[int]:
-    parents = nodes.columns.parents
-    for _ in range(most):
-        index = int(parents[index])
-        if index < 0:
-            break
-        yield index
+def _above(nodes: Nodes, index: int, most: int) -> list[int]:
+    parents, levels = nodes.columns.parents, list[int]()
+    while len(levels) < most and (index := int(parents[index])) >= 0:
+        levels.append(index)
+    return levels
 
 
 def _is_of_authors(nodes: Nodes, index: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 from lxml import etree
@@ -37,17 +36,15 @@ _WORK = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Product|Recip
 _WORK_TEXTS = ("articleBody", "recipeInstructions", "reviewBody")
 
 
-def is_consent_wall(url: str, nodes: Nodes, root: Element, describe: Callable[[], SelfDescription]) -> bool:
+def is_consent_wall(url: str, nodes: Nodes, root: Element, description: SelfDescription) -> bool:
     """Return True if a page shows nothing but a dialog that asks for consent.
 
     Words alone are no evidence. Either the element of a consent platform holds nearly all text of the page, or the
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
     """
-    if _declares_work(describe()):
-        return False
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return by_address or _is_all_dialog(nodes, root)
+    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(description)
 
 
 def _declares_work(description: SelfDescription) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from functools import cache
@@ -17,7 +16,7 @@ _SHORT_YEAR = r"['’](?P<short>\d\d)"
 _DAY = r"(?P<day>\d{1,2})"
 _NAME = r"(?P<name>[^\W\d_][^\s\d,،;:|/()]{1,20})"
 # As all of these have: most texts end here. A search for one beginning is faster than for a figure or a mark.
-_HAS_YEAR = re.compile(r"\d\d(?:\d\d|(?<=['’]\d\d)(?!\d))")
+HAS_YEAR = re.compile(r"\d\d(?:\d\d|(?<=['’]\d\d)(?!\d))")
 # As most are, read at once
 _MACHINE_DATE = re.compile(r"[12]\d{3}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?")
 # Tried in this order. Dates such as 03/04/2011 are ambiguous and not read.
@@ -82,10 +81,10 @@ def iso_date(text: str) -> str | None:
         ('2011-12-15T22:03:00', None)
     """
     text = text.strip()
-    if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):
+    if len(text) > MAX_DATE_CHARACTERS or not HAS_YEAR.search(text):
         return None
     if not text.isascii():
-        text = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text)
+        text = "".join([str(unicodedata.decimal(one)) if one.isdecimal() else one for one in text])
     if _MACHINE_DATE.fullmatch(text):
         with suppress(ValueError):
             return (datetime if "T" in text else date).fromisoformat(text.replace("Z", "+00:00")).isoformat()
@@ -110,17 +109,15 @@ def first_date(text: str) -> str | None:
         >>> first_date("March 3, 2031, updated March 5, 2031"), first_date("edited Mar 5 '31")
         ('2031-03-03', None)
     """
-    if len(text) > MAX_DATE_CHARACTERS or not _HAS_YEAR.search(text):
+    if len(text) > MAX_DATE_CHARACTERS or not HAS_YEAR.search(text):
         return None
     changed = CHANGED.search(text)
     return iso_date(text if changed is None else text[: changed.start()])
 
 
-def dates_in_address(url: str) -> Iterator[str]:
-    """Yield the date in an address, as of archives: ``/2031/3/14/``, ``/2031/0314/``, ``/t20310314_1.html``."""
-    for form in _IN_ADDRESS:
-        if date := form.search(url):
-            yield "-".join(date.groups())
+def dates_in_address(url: str) -> list[str]:
+    """Return the date in an address, as of archives: ``/2031/3/14/``, ``/2031/0314/``, ``/t20310314_1.html``."""
+    return ["-".join(date.groups()) for form in _IN_ADDRESS if (date := form.search(url))]
 
 
 def month_of(name: str) -> int:

@@ -18,9 +18,9 @@ from lxml import etree
 from lxml.etree import _Element
 
 from denoise_crawler.page.nodes import Element
-from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.page import Page
 from denoise_crawler.page.self_description import Meta
-from denoise_crawler.page.text import collapse_spaces, visible, without_controls, without_lone_surrogates
+from denoise_crawler.page.text import one_line
 
 Item: TypeAlias = dict[str, Any]
 
@@ -63,6 +63,8 @@ class Declarations:
 
     def resolved(self, values: Any) -> list[Any]:
         """Return a JSON-LD value as a list, with the items that it only refers to."""
+        if not isinstance(values, list | dict):
+            return [values]
         listed = values if isinstance(values, list) else [values]
         return [
             self._item(str(one["@id"]), one)
@@ -77,7 +79,7 @@ class Declarations:
 
 def declarations_of(page: Page) -> Declarations:
     """Return what ``page`` declares; ask for it by ``page.once(declarations_of)``."""
-    source = page.once(self_description_of)
+    source = page.self_description
     items: list[Item] = []
     left = MAX_JSON_LD_CHARACTERS
     metas = [*source.metas]
@@ -142,7 +144,7 @@ def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
 def _find_main_work(items: list[Item], url: str) -> Item:
     for kind in (_ARTICLE, _OTHER_WORK):
         works = [item for item in items if has_type(item, kind)]
-        if len({first(strings(item.get("headline"), item.get("name"))) for item in works}) > 1:
+        if len(works) > 1 and len({first(strings(one.get("headline"), one.get("name"))) for one in works}) > 1:
             works = [item for item in works if url in strings(item.get("url"), item.get("mainEntityOfPage"))]
         if works:
             return works[0]
@@ -173,7 +175,9 @@ def nested_items(items: Iterable[Item]) -> Iterator[Item]:
 def types_of(item: Item) -> tuple[str, ...]:
     """Return the types of an item."""
     kinds = item.get("@type")
-    return tuple(kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str))
+    if isinstance(kinds, list):
+        return tuple([kind for kind in kinds if isinstance(kind, str)])
+    return (kinds,) if isinstance(kinds, str) else ()
 
 
 def has_type(item: Item, pattern: re.Pattern[str]) -> bool:
@@ -186,11 +190,7 @@ def strings(*values: Any) -> list[str]:
     texts: list[str] = []
     for value in values:
         for one in value[:MAX_VALUES] if isinstance(value, list) else [value]:
-            named = (
-                next((one[key] for key in ("@value", "name", "@id") if one.get(key)), None)
-                if isinstance(one, dict)
-                else one
-            )
+            named = one.get("@value") or one.get("name") or one.get("@id") if isinstance(one, dict) else one
             if isinstance(named, str) and (text := without_markup(named)):
                 texts.append(text)
     return texts
@@ -202,7 +202,7 @@ def without_markup(text: str) -> str:
         text = unescape(unescape(text))
     if "<" in text:
         text = re.sub(r"<[^<>]*>", " ", text)
-    return without_controls(collapse_spaces(without_lone_surrogates(visible(text))))
+    return one_line(text)
 
 
 def first(texts: Iterable[str | None]) -> str | None:
@@ -213,14 +213,14 @@ def first(texts: Iterable[str | None]) -> str | None:
 def text_of(element: _Element) -> str:
     """Return the text of an element, without double spaces; of a very long one the beginning."""
     if not len(element):
-        return without_controls(collapse_spaces(visible(element.text or "")))
+        return one_line(element.text or "")
     parts, left = list[str](), _MAX_TEXT_CHARACTERS
     for text in element.itertext():
         parts.append(str(text))
         left -= len(text)
         if left < 0:  # its end was forgotten
             break
-    return without_controls(collapse_spaces(visible("".join(parts))))
+    return one_line("".join(parts))
 
 
 FIELDS = "body", "description", "ingredient", "step", "answer", "comment", "record"
@@ -274,7 +274,7 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
         >>> declared_texts_of(page)
         (DeclaredText(field=2, text='2 eggs'),)
     """
-    source, declared, left = page.once(self_description_of), list[DeclaredText](), _MOST_CHARACTERS
+    source, declared, left = page.self_description, list[DeclaredText](), _MOST_CHARACTERS
     if not (source.texts or source.scripts or any(meta.itemprop for meta in source.metas)):
         return ()
     for field, written in _written(page):
@@ -287,9 +287,8 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
 
 
 def _written(page: Page) -> Iterator[tuple[int, str]]:
-    source = page.once(self_description_of)
-    if any("ld+json" in kind.lower() for kind, _ in source.scripts):
-        yield from _of_items(page.once(declarations_of).items)
+    source = page.self_description
+    yield from _of_items(page.once(declarations_of).items)
     for meta in source.metas:
         if meta.itemprop:
             field, _ = _meaning(meta.itemprop, NOTHING, ())

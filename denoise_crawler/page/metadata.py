@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any
 
 from lxml import etree
@@ -23,7 +24,7 @@ from denoise_crawler.page.declarations import (
     strings,
     without_markup,
 )
-from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.page import Page
 from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.text import letters, without_controls
 from denoise_crawler.page.titles import headline_of, site_names
@@ -51,40 +52,44 @@ _OTHERS = re.compile(
 
 def published(page: Page, declared: Declarations) -> str | None:
     """Return the first readable date, preferring the date of publication."""
-    return _first_date(_published(page, page.once(self_description_of), declared))
+    return _first_date(_published(page, declared))
 
 
 def modified(page: Page, declared: Declarations) -> str | None:
     """Return the date of the last change, None if the page declares none."""
-    return _first_date(_modified(page.once(self_description_of), declared))
+    return _first_date(_modified(page.self_description, declared))
 
 
 def _first_date(texts: Iterable[str]) -> str | None:
-    return first(date for date in map(iso_date, texts) if date and date > _BEFORE_THE_WEB)
+    for text in texts:
+        if (date := iso_date(text)) and date > _BEFORE_THE_WEB:
+            return date
+    return None
 
 
-def _published(page: Page, described: SelfDescription, declared: Declarations) -> Iterator[str]:
-    work = declared.work
+def _published(page: Page, declared: Declarations) -> Iterator[str]:
+    work, described = declared.work, page.self_description
     yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _DATE_METAS:
         if name in declared.metas:
             yield from declared.metas[name]
-    yield from strings(*(item.get("datePublished") for item in declared.wrappers))
+    yield from strings(*[item.get("datePublished") for item in declared.wrappers])
     yield from _values(described.dates)
-    times = _own_times(page, described)
-    yield from _values(time for time in times if time.get("pubdate") is not None)
-    in_address = list(dates_in_address(page.url))
-    shown = [*filter(None, [date_beside(page)]), *_shown_in(times)]
-    yield from (one for one in shown if not in_address or _days_between(one, in_address[0]) <= 1)
+    times = _own_times(page, described) if described.times else []
+    yield from _values([time for time in times if time.get("pubdate") is not None])
+    in_address, beside = dates_in_address(page.url), date_beside(page)
+    for shown in ([beside] if beside else []) + _shown_in(times):
+        if not in_address or _days_between(shown, in_address[0]) <= 1:
+            yield shown
     yield from in_address
     yield from strings(work.get("dateModified"))
     yield from _values(described.changes)
 
 
-def _shown_in(times: list[_Element]) -> Iterator[str]:
-    yield from _values(time for time in times if next(time.iterancestors(*_CONTENT), None) is not None)
-    if len(distinct := set(_values(times))) == 1:  # several may belong to other articles
-        yield from distinct
+def _shown_in(times: list[_Element]) -> list[str]:
+    of_content = _values([time for time in times if next(time.iterancestors(*_CONTENT), None) is not None])
+    distinct = set(_values(times))  # several may belong to other articles
+    return of_content + (list(distinct) if len(distinct) == 1 else [])
 
 
 def _days_between(text: str, other: str) -> int:
@@ -130,13 +135,15 @@ def _modified(described: SelfDescription, declared: Declarations) -> Iterator[st
     yield from strings(declared.work.get("dateModified"))
     for name in _MODIFIED:
         yield from declared.metas.get(name, ())
-    yield from strings(*(item.get("dateModified") for item in declared.wrappers))
+    yield from strings(*[item.get("dateModified") for item in declared.wrappers])
     yield from _values(described.changes)
 
 
-def _values(elements: Iterable[_Element]) -> Iterator[str]:
-    for element in islice(elements, MAX_VALUES):
-        yield element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
+def _values(elements: list[_Element]) -> list[str]:
+    return [
+        element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
+        for element in elements[:MAX_VALUES]
+    ]
 
 
 _MOST_LINKED = 4  # authors
@@ -160,54 +167,53 @@ def authors_of(page: Page, declared: Declarations) -> str | None:
         return None
     own, unnamed = page.once(site_names), None
     for sources in _sources(page, declared):
-        named = [names for texts in sources if (names := _distinct(texts))]
-        if others := [names for names in named if not all(letters(name) in own for name in names)]:
-            agreed = (names for names in others if others.count(names) > 1 and not {*names} & {*others[0]})
-            return "; ".join(next(agreed, others[0]))
-        unnamed = unnamed or next(map("; ".join, named), None)
+        named = [names for texts in sources if texts and (names := _distinct(texts))]
+        if others := [names for names in named if not own.issuperset(map(letters, names))]:
+            agreed = [names for names in others if others.count(names) > 1 and not {*names} & {*others[0]}]
+            return "; ".join((agreed or others)[0])
+        if unnamed is None and named:
+            unnamed = "; ".join(named[0])
     return unnamed
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     names = chain.from_iterable(map(names_in, texts))
-    return tuple(islice(dict.fromkeys(names), MAX_VALUES))
+    return tuple(dict.fromkeys(names))[:MAX_VALUES]
 
 
-def _sources(page: Page, declared: Declarations) -> Iterator[Iterable[Iterable[str]]]:
+def _sources(page: Page, declared: Declarations) -> Iterator[list[list[str]]]:
     """Yield the sources, in lists of those that are asked together."""
-    described, work, metas = page.once(self_description_of), declared.work, declared.metas
-    yield [strings(*declared.resolved(work.get("author") or work.get("creator")))]
-    declaring = [map(without_markup, metas[name]) for name in _AUTHOR_METAS if name in metas]
-    others = (values for name, values in metas.items() if name.endswith((".author", ":author")))
-    marked = _texts(_neighbours([one for one in described.authors if not _is_of_others(one)]))
-    linked = _texts(_neighbours(described.author_links))
-    yield [*declaring, map(without_markup, chain.from_iterable(others)), marked, _few(linked)]
+    described, work, metas = page.self_description, declared.work, declared.metas
+    if named := work.get("author") or work.get("creator"):
+        yield [strings(*declared.resolved(named))]
+    declaring = [metas[name] for name in _AUTHOR_METAS if name in metas]
+    others = [one for name in metas if name.endswith((".author", ":author")) for one in metas[name]]
+    marked = _texts([one for one in described.authors if not _is_of_others(one)])
+    linked = _few(_texts(described.author_links))
+    yield [*[list(map(without_markup, texts)) for texts in (*declaring, others)], marked, linked]
     yield [authors_beside(page)]
     pages = [link for address, link in described.author_pages if _AUTHOR_PAGE.search(address)]
-    yield [_few(_texts(_neighbours(pages)))]
+    yield [_few(_texts(pages))]
 
 
-def _few(texts: Iterable[str]) -> list[str]:
+def _few(names: list[str]) -> list[str]:
     """Return the texts of links if these are few: more of them are those of all who write for the site."""
-    names = list(texts)
     return names if len(set(names)) <= _MOST_LINKED else []
 
 
-def _neighbours(elements: list[_Element]) -> list[_Element]:
-    """Return the first element and those close to it: others name authors of other pages."""
-    elements = elements[:MAX_VALUES]
-    if not elements:
-        return []
-    around = set(islice(elements[0].iterancestors(), _MAX_LEVELS))
-    return [one for one in elements if around.intersection(islice(one.iterancestors(), _MAX_LEVELS))]
+def _texts(elements: list[_Element]) -> list[str]:
+    """Return the author in the first element, and in those close to it: others name authors of other pages.
 
-
-def _texts(elements: Iterable[_Element]) -> Iterator[str]:
-    """Yield the author of each element: the microdata name in it, else all its text."""
-    for element in elements:
-        inner: Any = _NAMES(element)
-        source = inner[0] if inner else element
-        yield without_markup(source.get("content") or "".join(map(str, source.itertext())))
+    That is the microdata name in it, else all its text.
+    """
+    texts = list[str]()
+    around = set(islice(elements[0].iterancestors(), _MAX_LEVELS)) if elements else set()
+    for element in elements[:MAX_VALUES]:
+        if around.intersection(islice(element.iterancestors(), _MAX_LEVELS)):
+            inner: Any = _NAMES(element)
+            source = inner[0] if inner else element
+            texts.append(without_markup(source.get("content") or "".join(map(str, source.itertext()))))
+    return texts
 
 
 _CANONICAL = etree.XPath("/descendant::link[@rel='canonical']/@href")
@@ -251,9 +257,9 @@ MORE_FIELDS = tuple(MoreMetadata.__dataclass_fields__)
 
 def metadata_fields(page: Page, *, more: bool = False) -> dict[str, Any]:
     """Return the metadata of ``page`` by name, with ``more`` all of it."""
-    fields = {name: getattr(page.once(metadata_of), name) for name in _FIELDS}
+    fields = dict(zip(_FIELDS, attrgetter(*_FIELDS)(page.once(metadata_of)), strict=True))
     if more:
-        fields |= {name: getattr(page.once(more_metadata_of), name) for name in MORE_FIELDS}
+        fields |= zip(MORE_FIELDS, attrgetter(*MORE_FIELDS)(page.once(more_metadata_of)), strict=True)
     return fields
 
 
@@ -302,9 +308,9 @@ def more_metadata_of(page: Page) -> MoreMetadata:
 
 
 def _language(declared: Declarations) -> str | None:
-    in_metas = (text for name in _LANGUAGES for text in declared.metas.get(name, ()))
+    in_metas = [text for name in _LANGUAGES for text in declared.metas.get(name, ())]
     items = [declared.work, *declared.wrappers]
-    for text in (*in_metas, *strings(*(item.get("inLanguage") for item in items))):
+    for text in in_metas + strings(*[item.get("inLanguage") for item in items]):
         if _LANGUAGE.fullmatch(text):
             return text.replace("_", "-")
     return None

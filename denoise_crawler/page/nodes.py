@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -70,7 +71,6 @@ class Nodes:
     compiled: Any = None
     signed: Sequence[int] | None = None
     formulas: Sequence[int] | None = None
-    _columns: Columns | None = None
 
     @classmethod
     def of_compiled(cls, columns: Any) -> Self:
@@ -92,20 +92,18 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.elements)
 
-    @property
+    @cached_property
     def columns(self) -> Columns:
         """The columns that the kernel reads."""
-        if self._columns is None:
-            table = np.empty((4, len(self)), np.int32)
-            if self.compiled is not None:
-                names = self.compiled.names
-                self.compiled.fill(list(range(len(names))), table)
-            else:
-                numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
-                names = list(numbers)
-                table[:] = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
-            self._columns = Columns(names, *table)
-        return self._columns
+        table = np.empty((4, len(self)), np.int32)
+        if self.compiled is not None:
+            names = self.compiled.names
+            self.compiled.fill(list(range(len(names))), table)
+        else:
+            numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
+            names = list(numbers)
+            table[:] = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
+        return Columns(names, *table)
 
     @property
     def names(self) -> Iterable[str]:

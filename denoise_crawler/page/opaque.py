@@ -1,4 +1,4 @@
-"""What is no text for readers: the content of scripts and the like, and line numbers beside code."""
+"""What is no text for readers: the content of scripts and the like, line numbers, counters of comments."""
 
 from __future__ import annotations
 
@@ -20,14 +20,6 @@ OPAQUE = frozenset(
 BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6")
 
 
-def is_read(opaque: Element, swallowing: set[Element]) -> bool:
-    """Return True if the text of an element that holds none for reading is read after all."""
-    above = opaque.getparent()
-    if opaque.tag == "button" and above is not None and above.tag in HEADINGS:
-        return True  # a question that opens its answer
-    return swallows(opaque, swallowing)
-
-
 def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
     """Return True if ``noscript`` holds more text than a notice; add those inside of it to ``swallowing``."""
     if noscript in swallowing:
@@ -41,13 +33,17 @@ def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
     return False
 
 
-def swallows(opaque: Element, swallowing: set[Element]) -> bool:
-    """Return True if a block stands in ``opaque``; opaque elements around that block are noted in ``swallowing``.
+def is_read(opaque: Element, swallowing: set[Element]) -> bool:
+    """Return True if the text of an element that holds none for reading is read after all: a block stands in it.
 
-    So nested opaque elements are searched once, not once a level.
+    Opaque elements around that block are noted in ``swallowing``, so that those in each other are searched once,
+    not once a level.
     """
     if opaque in swallowing:
         return True
+    above = opaque.getparent()
+    if opaque.tag == "button" and above is not None and above.tag in HEADINGS:
+        return True  # a question that opens its answer
     if (block := next(opaque.iter(*BLOCKS), None)) is None:
         return False
     for element in block.iterancestors(*OPAQUE):
@@ -66,6 +62,8 @@ LINE_NUMBER_NAMES = (
 _NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)")
 # A ``pre`` named so holds the code, and gets its numbers later.
 _OF_CODE = re.compile(r"(?:^|\s)line-numbers(?:\s|$)")
+_COUNTER = re.compile(r"(?:^|\s)comments?[-_]count(?:\s|$)")
+_QUOTES = tuple('«"“„')
 _CODE = ("pre", "code")
 _CELLS = frozenset({"td", "th"})
 _MOST_DIGITS = 7
@@ -73,7 +71,7 @@ _MOST_IN_VAIN = 100_000  # characters
 
 
 class LineNumbers:
-    """Finds the elements of one page that hold nothing but numbers of lines.
+    """Finds the elements of one page that hold nothing but numbers of lines, or of comments on a paragraph.
 
     Elements may stand in each other, so what is read in vain is bounded: a page with more has none.
     """
@@ -95,12 +93,15 @@ class LineNumbers:
             >>> [LineNumbers().fill(cell) for cell in row]
             [True, False]
         """
-        named = self._left > 0 and _is_named(element)
-        beside_code = self._left > 0 and not named and element.tag in _CELLS and _is_beside_code(element)
-        if not (named or beside_code):
+        if self._left <= 0:
+            return False
+        classes = element.get("class", "")
+        named = _NAMED.search(classes) and not (element.tag in _CODE and _OF_CODE.search(classes))
+        named = named or (_COUNTER.search(classes) and _is_in_word(element))
+        if not named and not (element.tag in _CELLS and _is_beside_code(element)):
             return False
         numbers = self._numbers(element)
-        return bool(numbers) and (named or _count_lines(element, numbers))
+        return bool(numbers and (named or _count_lines(element, numbers)))
 
     def _numbers(self, element: Element) -> list[int]:
         """Return the numbers in ``element``; none if it holds anything else."""
@@ -116,11 +117,11 @@ class LineNumbers:
         return numbers
 
 
-def _is_named(element: Element) -> bool:
-    classes = element.get("class", "")
-    return _NAMED.search(classes) is not None and not (
-        element.tag in _CODE and _OF_CODE.search(classes)
-    )  # fmt: skip
+def _is_in_word(element: Element) -> bool:
+    """Return True if the text of a paragraph goes on behind ``element`` without a space."""
+    above = element.getparent()
+    behind = element.tail or next((text for one in element.itersiblings("*") for text in one.itertext("*")), "")
+    return above is not None and above.tag == "p" and (behind[:1].isalpha() or behind[:1] in _QUOTES)
 
 
 def _is_beside_code(cell: Element) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar, cast
 from urllib.parse import urljoin
 
@@ -199,8 +199,7 @@ class Page:
         why = "too_large" if self._is_too_large or root is not None else None
         characters = 0 if found is None else found.length()
         if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
-            description = partial(self.once, self_description_of)
-            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, description):
+            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, self.self_description):
                 return found, None
             why = "consent"
         return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why
@@ -222,9 +221,14 @@ class Page:
         return self.nodes.characters()
 
     @cached_property
+    def self_description(self) -> SelfDescription:
+        """The elements by which the page says what it is."""
+        return SelfDescription.of(self.tree)
+
+    @cached_property
     def base(self) -> str:
         """The URL that the page's links are relative to."""
-        bases = self.once(self_description_of).bases
+        bases = self.self_description.bases
         return _join_url(self.url, bases[0].get("href", "")) if bases else self.url
 
     def absolute(self, link: str) -> str:
@@ -241,7 +245,7 @@ class Page:
     @cached_property
     def title(self) -> str:
         """The title: ``og:title``, else the ``title`` element, else the first ``h1``."""
-        declared = self.once(self_description_of)
+        declared = self.self_description
         for meta in declared.metas:
             if meta.property == "og:title" and (title := collapse_spaces(meta.content)):
                 return title
@@ -253,9 +257,9 @@ class Page:
     @cached_property
     def language(self) -> str | None:
         """The language that the root or body declares in ``lang``; None if neither does."""
-        if self.tree is None:
+        if (root := self.tree) is None:
             return None
-        for element in (self.tree, *self.tree.iterchildren("body")):
+        for element in (root, *root.iterchildren("body")):
             for name in ("lang", "{http://www.w3.org/XML/1998/namespace}lang", "xml:lang"):
                 if language := element.get(name, "").strip():
                     return language
@@ -295,8 +299,3 @@ def _has_too_much_text(texts: list[str], characters: int) -> bool:
 
 def _exceeds_limits(markup: Markup) -> bool:
     return markup.is_larger(size=MAX_HTML_BYTES, tags=MAX_ELEMENTS, attributes=MAX_ATTRIBUTES)
-
-
-def self_description_of(page: Page) -> SelfDescription:
-    """Return what ``page`` declares; call it by ``page.once``."""
-    return SelfDescription.of(page.tree)

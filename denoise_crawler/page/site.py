@@ -154,8 +154,7 @@ def site_of(url: str) -> str:
 
 def site_of_host(host: str) -> str:
     """Return the site of a host as :func:`host_of` returns it."""
-    site = _registrable(host) if host and ":" not in host and len(host) <= MAX_HOST_CHARACTERS else host
-    return without_lone_surrogates(site)
+    return _registrable(host) if host and ":" not in host and len(host) <= MAX_HOST_CHARACTERS else host
 
 
 # --- recognizes IP addresses of this machine and of private networks

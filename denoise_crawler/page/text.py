@@ -21,6 +21,7 @@ __all__ = [
     "hash64",
     "letters",
     "load_dictionary",
+    "one_line",
     "printable",
     "visible",
     "without_controls",
@@ -46,6 +47,18 @@ _MAX_SEGMENTED_CHARACTERS = 400  # jieba's time grows with the square of a run o
 def collapse_spaces(text: str) -> str:
     """Turn every run of white space into one space and strip both ends."""
     return " ".join(text.split())
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as one line, without what is not to be seen or could steer a terminal.
+
+    Example:
+        >>> one_line("  Sea\xadport\x1b\ncranes ")
+        'Seaport� cranes'
+    """
+    if text.isprintable():  # as most are
+        return " ".join(text.split())
+    return without_controls(collapse_spaces(without_lone_surrogates(visible(text))))
 
 
 def letters(text: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from html import unescape
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from denoise_crawler.page.declarations import (
@@ -30,6 +31,7 @@ _LEAST_CHARACTERS = 3  # of a title; a shorter one is a label, unless there is n
 _MIN_NAME_CHARACTERS = 3
 _LEAST_BEGINNING = 10  # letters of a title that a heading continues
 _MOST_WORDS = 3  # of the name of a section that stands before a title
+_SMALLER = frozenset({"h2", "h3"})
 _MOST_SMALLER = 30  # headings below the first level that are compared
 _SITE = re.compile(r"(?:organization|website)$", re.IGNORECASE)
 # What may begin it is looked for first: a search for several beginnings is slow.
@@ -53,8 +55,9 @@ def headline_of(page: Page, declared: Declarations) -> str:
     ``title``. If no two say the same, it is the first declared title, or the ``h1`` that it begins with.
     """
     names = page.once(site_names)
-    headline = letters(first(strings(declared.work.get("headline"), declared.work.get("name"))) or "")
-    every = list(_declared_titles(declared))
+    linked = strings(declared.work.get("headline"), declared.work.get("name"))[:1]
+    headline = letters(linked[0]) if linked else ""
+    every = linked + _declared_titles(declared)
     others = [title for title in every if (own := letters(title)) == headline or own not in names]
     titles = [_without_site(title, names) for title in others or every]
     titles = [title for title in titles if len(title) >= _LEAST_CHARACTERS] or titles
@@ -72,8 +75,8 @@ def headline_of(page: Page, declared: Declarations) -> str:
     begun = [heading for heading, own in headings.items() if keys and keys[0].startswith(own)]
     candidates = [*_most_like(headings, keys), *zip(titles, keys, strict=True)]
     count = Counter(own for _, own in candidates)
-    twice = (title for title, own in candidates if own and count[own] > 1)
-    return first(twice) or first([*begun, *titles, *headings]) or without_controls(page.title)
+    twice = [title for title, own in candidates if own and count[own] > 1]
+    return first([*twice, *begun, *titles, *headings]) or without_controls(page.title)
 
 
 def site_names(page: Page) -> set[str]:
@@ -83,16 +86,21 @@ def site_names(page: Page) -> set[str]:
     """
     declared = page.once(declarations_of)
     metas = declared.metas
-    publishers = (item.get("publisher") for item in (declared.work, *declared.wrappers))
-    sites = (item.get("name") for item in declared.items if has_type(item, _SITE))
-    names = (
-        *map(without_markup, (*metas.get("og:site_name", ()), *metas.get("application-name", ()))),
-        *strings(*(one for value in publishers for one in declared.resolved(value)), *sites),
-        (site := site_of_host(host := host_of(page.url))),
-        site.partition(".")[0],
-        host.removeprefix("www."),
-    )
-    return {name for name in map(letters, names) if len(name) >= _MIN_NAME_CHARACTERS}
+    named = [item.get("name") for item in declared.items if has_type(item, _SITE)]
+    for item in (declared.work, *declared.wrappers):
+        if publisher := item.get("publisher"):
+            named += declared.resolved(publisher)
+    written = map(without_markup, (*metas.get("og:site_name", ()), *metas.get("application-name", ())))
+    names = map(letters, (*written, *strings(*named)))
+    return {*_host_names(host_of(page.url)), *[name for name in names if len(name) >= _MIN_NAME_CHARACTERS]}
+
+
+@lru_cache(maxsize=1_024)
+def _host_names(host: str) -> frozenset[str]:
+    """Return what the host of a site is called, in letters: whole, and its domain with and without its end."""
+    site = site_of_host(host)
+    names = map(letters, (site, site.partition(".")[0], host.removeprefix("www.")))
+    return frozenset([name for name in names if len(name) >= _MIN_NAME_CHARACTERS])
 
 
 def heading_text(heading: Element) -> str:
@@ -106,16 +114,12 @@ def heading_text(heading: Element) -> str:
     return text
 
 
-def _declared_titles(declared: Declarations) -> Iterable[str]:
-    work = declared.work
-    yield from strings(work.get("headline"), work.get("name"))[:1]
-    for name in ("og:title", "twitter:title"):  # most sites write both alike, so they count as one
-        if name in declared.metas:
-            yield without_markup(declared.metas[name][0])
-            break
-    for title in declared.titles[:1]:
-        if text := text_of(title):
-            yield unescape(text) if "&" in text else text
+def _declared_titles(declared: Declarations) -> list[str]:
+    """Return the title in ``meta``, where most sites write two alike, and that in ``title``."""
+    both = declared.metas.get("og:title") or declared.metas.get("twitter:title")
+    titles = [without_markup(both[0])] if both else []
+    text = text_of(declared.titles[0]) if declared.titles else ""
+    return titles + ([unescape(text) if "&" in text else text] if text else [])
 
 
 def _without_site(title: str, names: set[str]) -> str:
@@ -133,34 +137,34 @@ def _without_site(title: str, names: set[str]) -> str:
 
 def _parted_by_heading(page: Page, titles: list[str], headings: dict[str, str]) -> str | None:
     """Return the part of a title, before or behind a separator, that a heading of the page confirms."""
-    parts = [part for title in titles for part in _parts(title)]
+    parts = [(part, letters(part), is_beginning) for title in titles for part, is_beginning in _parts(title)]
     if not parts:
         return None
     by_letters = {own: text for text, own in headings.items()}
-    confirmed = (by_letters.get(letters(part)) for part, _ in parts)
-    if heading := first(confirmed):
+    if heading := first([by_letters.get(own) for _, own, _ in parts]):
         return heading
     smaller = {letters(text): text for text in _smaller_headings(page)}
-    confirmed = (smaller.get(letters(part)) for part, is_beginning in parts if is_beginning)
-    if heading := first(confirmed):
+    beginnings = [(part, own) for part, own, is_beginning in parts if is_beginning]
+    if heading := first([smaller.get(own) for _, own in beginnings]):
         return heading
-    beginnings = (part for part, is_beginning in parts if is_beginning and len(letters(part)) >= _LEAST_BEGINNING)
-    return first(part for part in beginnings if any(_continues(heading, part) for heading in headings))
+    long = [part for part, own in beginnings if len(own) >= _LEAST_BEGINNING]
+    return first([part for part in long for heading in headings if _continues(heading, part)])
 
 
 def _continues(heading: str, part: str) -> bool:
     return heading.startswith(part) and _BOUND.match(heading, len(part)) is not None
 
 
-def _parts(title: str) -> Iterator[tuple[str, bool]]:
-    """Yield what stands before each separator of a title, the longest first, then what stands behind each."""
+def _parts(title: str) -> list[tuple[str, bool]]:
+    """Return what stands before each separator of a title, the longest first, then what stands behind each."""
     marks = [mark for mark in _MARK.finditer(title) if _separates(title, mark)]
-    yield from ((title[: mark.start()], True) for mark in reversed(marks))
+    parts = [(title[: mark.start()], True) for mark in reversed(marks)]
     for mark in marks:
         before, behind = title[: mark.start()], title[mark.end() :]
         # else that is the name of the site, as the heading of its pages
         if len(before) < len(behind) and all(len(one.split()) <= _MOST_WORDS for one in _MARK.split(before)):
-            yield behind, False
+            parts.append((behind, False))
+    return parts
 
 
 def _separates(title: str, mark: re.Match[str]) -> bool:
@@ -173,26 +177,26 @@ def _separates(title: str, mark: re.Match[str]) -> bool:
     )  # fmt: skip
 
 
-def _smaller_headings(page: Page) -> Iterator[str]:
+def _smaller_headings(page: Page) -> list[str]:
     nodes = page.nodes
-    for index in nodes.tagged(frozenset({"h2", "h3"}))[:_MOST_SMALLER]:
-        text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))
-        if _LEAST_CHARACTERS <= len(text) <= MAX_CHARACTERS and nodes.link_of(index) < 0:
-            yield without_controls(text)
+    unlinked = [index for index in nodes.tagged(_SMALLER)[:_MOST_SMALLER] if nodes.link_of(index) < 0]
+    texts = [collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)])) for index in unlinked]
+    return [without_controls(text) for text in texts if _LEAST_CHARACTERS <= len(text) <= MAX_CHARACTERS]
 
 
 def _most_like(headings: dict[str, str], titles: list[str]) -> list[tuple[str, str]]:
     """Return the heading, with its letters, that is most like the letters of a title; none if none is like one."""
-    pairs = [_pairs(title) for title in titles] if headings else []
+    if not headings or not titles:
+        return []
+    pairs = [_pairs(title) for title in titles]
     likely = [(_likeness(_pairs(own), pairs), (heading, own)) for heading, own in headings.items()]
-    best = max((likeness for likeness, _ in likely), default=0.0)
-    return [one for likeness, one in likely if likeness == best >= MIN_LIKENESS][:1]
+    best, one = max(likely, key=itemgetter(0))  # the first of those that are alike
+    return [one] if best >= MIN_LIKENESS else []
 
 
 def _likeness(own: set[Any], titles: list[set[Any]]) -> float:
     """Return how much of its letter pairs a heading shares with the title that is most like it (0 to 1)."""
-    shares = (2 * len(own & other) / (len(own) + len(other) or 1) for other in titles)
-    return max(shares, default=0.0)
+    return max([2 * len(own & other) / (len(own) + len(other) or 1) for other in titles])
 
 
 def _pairs(shown: str) -> set[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.page.nodes import Element, Nodes
-from denoise_crawler.page.page import Page, self_description_of
+from denoise_crawler.page.page import Page
 from denoise_crawler.page.signs import HEARD, SOURCE_LINK, find_words, signed
 
 if TYPE_CHECKING:
@@ -168,12 +168,15 @@ def unseen_of(page: Page) -> Unseen | None:
         >>> unseen_of(page).hidden.tolist()
         [False, False, False, True, True]
     """
-    nodes, styles = page.nodes, page.once(self_description_of).styles
-    selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))
+    nodes, styles = page.nodes, page.self_description.styles
+    selectors = hiding_selectors([sheet.text or "" for sheet in styles if _applies(sheet)])
     elements = {index: nodes.elements[index] for index in signed(nodes)}
-    controls = _Controls(element for element in elements.values() if element.get("aria-expanded"))
-    classes = sorted({name for one in selectors if (name := one.partition(".")[2])})
-    identities = sorted({*controls.names, *(name for one in selectors if (name := one.partition("#")[2]))})
+    controls = _Controls()
+    for element in elements.values():
+        if element.get("aria-expanded"):
+            controls.add(element)
+    classes = sorted([name for one in selectors if (name := one.partition(".")[2])])
+    identities = sorted([*controls.names, *[name for one in selectors if (name := one.partition("#")[2])]])
     for start in range(0, max(len(classes), len(identities)), _WORDS_AT_ONCE):
         words = {
             "class": classes[start : start + _WORDS_AT_ONCE],
@@ -191,18 +194,23 @@ def unseen_of(page: Page) -> Unseen | None:
 class _Controls:
     """What some elements open: the identities that they name, and the elements that they stand in."""
 
-    def __init__(self, elements: Iterable[Element]) -> None:
+    def __init__(self) -> None:
         self.names = set[str]()
         self.parents = set[Element]()
-        for element in elements:
-            if len(self.parents) >= _MOST_CONTROLS:
-                break
-            self.names.update(element.get("aria-controls", "").split()[:2])
-            targets = [element.get(name, "") for name in _TARGETS]
-            self.names.update([target[1:] for target in targets if target[:1] == "#"])
-            parent = element.getparent()
-            above = None if parent is None else parent.getparent()
-            self.parents.update([one for one in (parent, above) if one is not None and one.tag != "body"])
+
+    def add(self, element: Element) -> None:
+        """Add what an element opens."""
+        if len(self.parents) >= _MOST_CONTROLS:
+            return
+        self.names.update(element.get("aria-controls", "").split()[:2])
+        for name in _TARGETS:
+            if (target := element.get(name, ""))[:1] == "#":
+                self.names.add(target[1:])
+        above = element.getparent()
+        for _ in range(2):
+            if above is not None and above.tag != "body":
+                self.parents.add(above)
+                above = above.getparent()
 
     def open(self, element: Element) -> bool:
         """Return True if an element is opened."""
@@ -226,16 +234,16 @@ def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -
 
 def _named(tag: str, classes: list[str], identity: str | None, selectors: Mapping[str, str]) -> set[str]:
     """Return what the selectors do that fit an element."""
-    names = [f".{name}" for name in classes]
-    if identity:
-        names.append(f"#{identity}")
+    names = [f".{name}" for name in classes] + ([f"#{identity}"] if identity else [])
     return {selectors[one] for name in names for one in (name, tag + name) if one in selectors}
 
 
 def _is_named_panel(element: Element) -> bool:
     """Return True if the names of an element, or of what it stands in, say that it opens."""
-    both = [one for one in (element, element.getparent()) if one is not None]
-    return any(_names_panel(one.get("class", "")[:200], one.get("id", "")[:200]) for one in both)
+    for one in (element, element.getparent()):
+        if one is not None and _names_panel(one.get("class", "")[:200], one.get("id", "")[:200]):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4_096)
@@ -274,7 +282,7 @@ def reader_aids(page: Page) -> tuple[int, ...]:
         ['i']
     """
     nodes = page.nodes
-    return tuple(index for index in signed(nodes) if nodes.link_of(index) >= 0 and _is_aid(page, index))
+    return tuple([index for index in signed(nodes) if nodes.link_of(index) >= 0 and _is_aid(page, index)])
 
 
 def _is_aid(page: Page, index: int) -> bool:

@@ -84,6 +84,7 @@ _MAX_PATTERN_BYTES = 512
 GZIP = b"\x1f\x8b\x08"
 SUFFIXES = (".gz", ".xz", ".bz2")
 _PIECE_BYTES = 256  # damage costs one piece
+_FAST_PIECE_BYTES = 4096  # as long as there is no damage
 _GAP = b""
 _MAX_XZ_MEMORY_BYTES = 128 << 20  # xz -9 takes 65 MB
 
@@ -253,11 +254,17 @@ class _Member:
 
     def __iter__(self) -> Iterator[bytes]:
         pieces: deque[bytes] = deque(maxlen=CHUNK_BYTES // _PIECE_BYTES)
-        while piece := self._raw.take(_PIECE_BYTES):
+        size = _FAST_PIECE_BYTES if hasattr(self._unpacker, "copy") else _PIECE_BYTES
+        while piece := self._raw.take(size):
             pieces.append(piece)
+            before = self._unpacker.copy() if size > _PIECE_BYTES else None
             try:
                 content = self._unpacker.decompress(piece)
             except _DAMAGE_ERRORS as error:
+                if before is not None:
+                    self._raw.put_back(pieces.pop())
+                    self._unpacker, size = before, _PIECE_BYTES
+                    continue
                 self.problem = str(error)
                 break
             if content:

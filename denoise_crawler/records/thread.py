@@ -14,7 +14,7 @@ from denoise_crawler.page.date_parsing import AGO, CHANGED, iso_date
 from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.listings import POST, PageRecord, alike_elements, names_of, outermost, texts_of_most
 
-_MAX_DATE_CHARACTERS = 60
+_LONG = 61  # characters of a text that is more than a date
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|mars|avril|juin|juil|août|déc"
     r"|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|mrt|mei|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек|stycz|lut|kwi"
@@ -67,19 +67,17 @@ _SHORTEST = 4  # characters; a shorter text may be what several posts say
 _MAX_ATTRIBUTE = 200  # characters of an attribute
 
 
+@lru_cache(maxsize=4_096)  # a page is asked for the same texts several times
 def find_date(text: str) -> str | None:
     """Return a short text from its date on, None if it is long or has no date.
+
+    Texts are remembered, so pass no more of a long one than its beginning.
 
     Example:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
     """
-    return None if len(text) > _MAX_DATE_CHARACTERS else _date_in(text)
-
-
-@lru_cache(maxsize=4_096)  # a page is asked for the same texts several times
-def _date_in(text: str) -> str | None:
-    if not _IN_DATES.search(text.lower()):
+    if len(text) >= _LONG or not _IN_DATES.search(text.lower()):
         return None  # most texts, and the search for all dates is slow
     date = _DATE.search(text)
     return text[date.start() :].strip(_ENDS) if date else None
@@ -120,23 +118,23 @@ def thread_of(page: Page) -> Thread:
         likeness = worth * _likeness(nodes, sums, candidates, best / worth)
         if likeness > best:
             best, bodies = likeness, candidates
-    with_date = sum(sums.dates[nodes.ends[body]] > sums.dates[body] for body in bodies)
+    with_date = sum([sums.dates[nodes.ends[body]] > sums.dates[body] for body in bodies])
     return Thread(bodies, _spaces(nodes, bodies), 2 * with_date > len(bodies), best)
 
 
 def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
     texts = [text and collapse_spaces(text) for text in nodes.texts]
-    often = Counter(text for text in texts if text and len(text) <= _SHORT)
+    often = Counter([text for text in texts if text and len(text) <= _SHORT])
     dated = [
-        find_date(text) is not None if text else tag == "time" and end == index + 1
+        find_date(text[:_LONG]) is not None if text else tag == "time" and end == index + 1
         for index, (tag, text, end) in enumerate(zip(nodes.tags, texts, nodes.ends, strict=True))
     ]
-    prose = (
+    prose = [
         0 if not text or link >= 0 or has_date or often[text] > _OFTEN else characters
         for text, link, has_date, characters in zip(texts, nodes.links, dated, page.characters, strict=True)
-    )
-    sums = (list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated)))
+    ]
+    sums = [list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated))]
     return PrefixSums(*sums)
 
 
@@ -151,10 +149,10 @@ def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: floa
         return 0.0
     held = [sums.characters[end] - sums.characters[start] for start, end in spans]
     coverage = total / sums.prose[-1]
-    density = sum(one / every for one, every in zip(prose, held, strict=True) if every) / sum(map(bool, held))
+    density = sum([one / every for one, every in zip(prose, held, strict=True) if every]) / sum(map(bool, held))
     borders = zip([0, *(end for _, end in spans)], [*bodies, len(nodes)], strict=True)
     between = [sums.dates[start] > sums.dates[end] for end, start in borders]
-    inside = sum(1 / dates for start, end in spans if (dates := sums.dates[end] - sums.dates[start]))
+    inside = sum([1 / dates for start, end in spans if (dates := sums.dates[end] - sums.dates[start])])
     count = len(bodies)
     turns = max(sum(between[:-1]), sum(between[1:]), _DATE_INSIDE * inside) / count
     return coverage * density**2 * turns * count / (count + 1)
@@ -230,7 +228,7 @@ def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
     """Return True if a text is a word before a date beside it: "edited" or "answered"."""
     behind = following[text + 1] if text + 1 < len(nodes) else len(nodes)
     beside = behind < nodes.ends[nodes.parents[text]]
-    return beside and nodes.texts[text].islower() and find_date(_text(nodes, behind)) is not None
+    return beside and nodes.texts[text].islower() and _date_in(nodes, behind) is not None
 
 
 def _user_names(page: Page, index: int) -> Iterator[str]:
@@ -305,7 +303,11 @@ def _time(nodes: Nodes, space: range, body: range) -> int:
 def _says_when(nodes: Nodes, index: int) -> bool:
     if nodes.tags[index] != TEXT:
         return nodes.tags[index] == "time" and bool(_machine_time(nodes, index))
-    return find_date(_text(nodes, index)) is not None
+    return _date_in(nodes, index) is not None
+
+
+def _date_in(nodes: Nodes, index: int) -> str | None:
+    return find_date(_text(nodes, index)[:_LONG])
 
 
 def _is_of_another_day(nodes: Nodes, index: int) -> bool:
@@ -317,9 +319,9 @@ def _is_of_another_day(nodes: Nodes, index: int) -> bool:
         if before.strip(_ENDS):
             break
         before = _text(nodes, node)
-        if find_date(before):  # its words are its own
+        if _date_in(nodes, node):  # its words are its own
             return False
-    return len(before) <= _MAX_DATE_CHARACTERS and _OTHER_DAY.search(before) is not None
+    return len(before) < _LONG and _OTHER_DAY.search(before) is not None
 
 
 def _moment(nodes: Nodes, index: int) -> str:
@@ -327,7 +329,7 @@ def _moment(nodes: Nodes, index: int) -> str:
     if index < 0:
         return ""
     time = _machine_time(nodes, index) or _machine_time(nodes, nodes.parents[index])
-    written = find_date(_text(nodes, index)) or ""
+    written = _date_in(nodes, index) or ""
     return time or iso_date(written) or written
 
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from denoise_crawler import CleanPage, Writing, denoise_pages
 from denoise_crawler.batch import BatchResult, BatchStats, Limits, clean_pages
+from denoise_crawler.batch.worker import BatchWorker
+from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import BatchError, MethodError
 from denoise_crawler.methods import METHODS, MethodChoice
 from denoise_crawler.page import Page
@@ -75,8 +77,12 @@ def test_how_many_pages_are_kept_changes_nothing(form: str, room: int, monkeypat
     assert cleaned(workers=1, writing=Writing(form)) == all_stay
 
 
-def test_a_page_that_is_kept_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = [(f"https://a.example/{number}", f"<h1>News</h1><p>Story {number}") for number in range(9)]
+@pytest.mark.parametrize(("site", "room"), [("a.example", 10_000), ("{}.example", 0)])
+def test_a_page_that_is_kept_or_alone_on_its_site_is_parsed_once(
+    site: str, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", room)
+    pages = [(f"https://{site.format(number)}/{number}", f"<h1>News</h1><p>Story {number}") for number in range(9)]
     parsed = Counter[str]()
     tree = Page.tree
 
@@ -89,9 +95,24 @@ def test_a_page_that_is_kept_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert set(parsed.values()) == {1}
 
 
+def test_kept_pages_have_a_bound_and_are_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", 100)
+    worker, small, large = BatchWorker(Cleaning(), None, tmp_path), "<p>" + 60 * "a", "<p>" + 200 * "a"
+    kept = [worker.learn("a", str(key), html, key).is_kept for key, html in enumerate((large, small, small))]
+    assert kept == [False, True, False]
+    assert worker.judge_parsed(0, None) is None
+    assert (result := worker.judge_parsed(1, None)) is not None
+    assert result.html_bytes == len(small)
+    assert worker.judge_parsed(1, None) is None
+    assert worker.learn("a", "3", small, 3).is_kept
+
+
 def test_a_page_that_is_another_one_when_it_is_read_again_is_judged_as_it_is_then() -> None:
-    html = iter(["<p>The page that was learned.</p>", "<p>The page that is there now.</p>"])
-    (found,) = clean_pages(lambda: [("https://a.example/", next(html))], workers=1)
+    html = iter(
+        ["<p>The page that was counted.", "<p>The page that was learned.", "<p>The page that is there now."]
+    )
+    other = "https://a.example/2", "<p>Another page of the site."
+    found, _ = clean_pages(lambda: [("https://a.example/", next(html)), other], workers=1)
     assert found.page.text == "The page that is there now."
 
 

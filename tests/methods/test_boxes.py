@@ -58,9 +58,10 @@ def test_a_line_that_calls_on_the_reader_is_marked(call: str) -> None:
     assert marked(f"<p>{call}</p>", "calls") == [call]
 
 
-def thread(count: int) -> Page:
+def thread(count: int, beside: str = "") -> Page:
     post = (
-        "<div class=post><div class=head>Posted by <a href=/user/{0}>crew{0}</a> on May {1}, 2024</div>"
+        f"<div class=post>{beside}"
+        "<div class=head>Posted by <a href=/user/{0}>crew{0}</a> on May {1}, 2024</div>"
         "<div class=body><p>On day {1} we had {0} nets out, and it was colder than before.</p></div></div>"
     )
     html = "".join(post.format(number, number + 1) for number in range(count))
@@ -85,6 +86,14 @@ def test_posts_that_are_no_text_by_their_words_are_not_taken() -> None:
     blocks = page.once(blocks_of)
     texts, _ = posts(page, Look.of(page, Words.none()), np.full(len(blocks), 0.1))
     assert not texts.any()
+
+
+@pytest.mark.parametrize(("beside", "is_left_out"), [("Deck hand", True), (STORY, False)])
+def test_what_stands_between_posts_is_not_taken_if_they_have_more_text(beside: str, *, is_left_out: bool) -> None:
+    page = thread(4, f"<p>{beside}</p>")
+    blocks = page.once(blocks_of)
+    _, heads = posts(page, Look.of(page, Words.none()), np.full(len(blocks), 0.5))
+    assert {blocks.texts[one] for one in np.flatnonzero(heads)}.issuperset([beside.strip()]) == is_left_out
 
 
 def test_a_page_whose_text_stands_between_dates_and_users_looks_like_a_thread_and_an_article_does_not() -> None:

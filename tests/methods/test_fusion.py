@@ -1,5 +1,6 @@
 import json
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ class TestBlocks:
             for index, tag in enumerate(one.nodes.tags)
             if tag is TEXT and collapse_spaces(one.nodes.texts[index])
         ]
-        assert {index for line in found.nodes for index in line} >= set(texts)
+        assert {*chain(*map(range, found.starts, found.ends))} >= set(texts)
         assert len(found.texts) == len(found.elements) == len(found.link_hashes)
         around = found.around
         for element, parent in enumerate(around.parents.tolist()):
@@ -131,6 +132,12 @@ class TestTrees:
             read_weights(b"{}")
         with pytest.raises(WeightsError, match="version 9"):
             Model(read_weights(json.dumps({**json.loads(write_weights(weights)), "version": 9}).encode()))
+
+    def test_what_features_add_makes_up_each_score_but_for_a_constant(self) -> None:
+        forest = shipped_model().forests.second
+        table = np.random.default_rng(7).normal(size=(len(BLOCK_NAMES), 20)).astype(np.float32)
+        added = [forest.contributions(row).sum() for row in table.T]
+        assert np.ptp(forest.in_kernel.scores(table) - added) < 1e-9
 
 
 def most_f1(

@@ -15,7 +15,7 @@ def blocks(markup: str, title: str = "Tides") -> Blocks:
 
 
 def names_of(found: Blocks) -> list[str]:
-    return [name for name in found.around.names if name]
+    return [found.around.names[number] for number in found.around.named if number]
 
 
 @pytest.fixture(params=roads.ROADS, autouse=True)

@@ -11,6 +11,7 @@ from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.markup_words import kind_words_of
+from denoise_crawler.methods.fusion.page_type import is_thread, page_type_of
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
@@ -45,6 +46,18 @@ PRODUCT = (
 )
 
 
+BOARD = "<h1>Which ferry?</h1><table>{}</table><p>All times are GMT + 10 Hours</p>".format(
+    "".join(
+        f"<tr><td class=row1><b>crew{n}</b><br>Joined: {n} Mar 2005<br>Location: Perth</td><td class=row1><table>"
+        f"<tr><td class=small>Posted: Mon Mar 0{n}, 2005 3:{n}8 am</td></tr>"
+        f"<tr><td><span class=gen>In year {n} I took the early one, and it was late. "
+        f"{SENTENCE}</span></td></tr></table></td></tr>"
+        "<tr><td class=row1><a href=#top>Back to top</a></td></tr>"
+        for n in range(1, 6)
+    )
+)
+
+
 def page(html: str, url: str = "https://a.example/x") -> Page:
     return Page.parse(url, html)
 
@@ -63,6 +76,34 @@ def kinds(name: str, score: float) -> NDArray[np.float64]:
 )
 def test_a_page_says_by_itself_what_it_is(kind: str, html: str, url: str) -> None:
     assert [one.page_type for one in denoise_pages([(url, html)])] == [kind]
+
+
+@pytest.mark.parametrize("name", ["article", "listing"])
+def test_what_the_trees_take_for_an_article_is_a_thread_if_posts_hold_its_text(name: str) -> None:
+    assert page_type_of(kinds(name, 2.0).tolist(), has_fields=False, has_posts=True).name == {
+        "article": "forum"
+    }.get(name, name)
+
+
+def test_of_a_thread_in_a_layout_of_tables_only_the_posts_are_text() -> None:
+    (clean,) = denoise_pages([("https://a.example/12", BOARD)])
+    texts = [line for line in clean.text.splitlines() if line != "Which ferry?"]
+    assert [line[:9] for line in texts] == [f"In year {n}" for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(("html", "expected"), [(BOARD, True), (ARTICLE, False)])
+def test_a_page_has_posts_if_they_hold_its_text(html: str, *, expected: bool) -> None:
+    one = page(html)
+    assert is_thread(one, one.once(shipped_model().alone)) == expected
+
+
+def test_readers_comments_do_not_make_an_article_a_thread() -> None:
+    comment = (
+        "<li class=comment><b class=author>Ann{0}</b> <i>May {0}, 2024</i><p>Glad it went well, all {0} of it.</p>"
+    )
+    html = f"{ARTICLE}<h2>Comments</h2><ul class=comments>{''.join(map(comment.format, range(1, 9)))}</ul>"
+    one = page(html)
+    assert not is_thread(one, one.once(shipped_model().alone))
 
 
 def test_pages_with_fields_of_a_shop_are_products_once_the_site_is_known() -> None:

@@ -58,7 +58,7 @@ def test_all_blocks_of_a_unit_have_one_verdict_and_one_chance(kind: str, inside:
     judgement, blocks = Fusion().judge(page), blocks_of(page)
     ((number, first, last),) = units_of(page).rows
     assert UNITS[number] == kind
-    nodes = [index for line in blocks.nodes[first:last] for index in line]
+    nodes = [*filter(page.nodes.texts.__getitem__, range(blocks.starts[first], blocks.ends[last - 1]))]
     assert len({judgement.noise[index] for index in nodes}) == 1
     assert len({judgement.scores[index] for index in nodes}) == 1
 

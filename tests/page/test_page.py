@@ -12,7 +12,7 @@ from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html, repair_page
 from denoise_crawler.page import Page
 from denoise_crawler.page.nodes import TEXT, Element
-from denoise_crawler.page.opaque import is_no_notice, swallows
+from denoise_crawler.page.opaque import is_no_notice, is_read
 from denoise_crawler.page.parsing import Markup, is_charset, parse
 from tests.strategies import html_pages
 
@@ -264,7 +264,7 @@ def test_media_that_were_never_closed_are_looked_through_once_not_once_a_level()
     assert root is not None
     outer, *inner = root.iter("video")
     swallowing: set[Element] = set()
-    assert swallows(outer, swallowing)
+    assert is_read(outer, swallowing)
     assert swallowing == set(inner)
 
 

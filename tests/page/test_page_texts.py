@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoise_crawler.batch.worker import ParsedPages
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.output.clean_text import clean_text
 from denoise_crawler.output.safe_markup import clean_html
@@ -19,23 +18,6 @@ from denoise_crawler.page.declarations import FIELDS, declared_texts_of, without
 from denoise_crawler.page.text import collapse_spaces, hash64, words
 from tests import roads
 from tests.programs import run_python
-
-
-def test_kept_pages_have_a_bound_and_are_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", 100)
-    kept, site, url = ParsedPages(), "news.example", "https://news.example/storm"
-    small, large = "<p>" + 50 * "a", "<p>" + 200 * "a"
-    for html in small, small, large:
-        kept.keep(Page.parse(url, html), html)
-    assert kept.take(site, url, small + " ") is None
-    assert kept.take(site, url, large) is None
-    again = kept.take(site, url, small)
-    assert again is not None
-    assert again.markup == small
-    assert kept.take(site, url, small) is None
-    kept.keep(again, small)
-    assert kept.take(site, url, small) is again
-
 
 CODE = ["let boat = harbour();", "boat.sail();", "return boat;"]
 PRE = f"<pre>{chr(10).join(CODE)}</pre>"
@@ -65,6 +47,7 @@ KEPT = {
     "three cells": f"<table><tr><td>1 2 3</td><td>{PRE}</td><td>so</td></tr></table>",
     "cells without code": "<table><tr><td>1 2 3</td><td>Third street</td></tr></table>",
     "a gutter with words": "<div class=gutter>3 boats</div>",
+    "comments counted in a sentence": "<p><span class=comment-count>12</span> comments</p>",
     "code that gets its numbers later": "<pre class=line-numbers><code class=language-text>1\n2\n3</code></pre>",
 }
 
@@ -98,6 +81,16 @@ def test_numbers_of_lines_are_no_text_in_any_form(name: str) -> None:
 def test_other_figures_stay(name: str) -> None:
     page = page_of(KEPT[name])
     assert figures(" ".join(page.nodes.texts))
+
+
+@pytest.mark.parametrize("text", ["Boats sail on code.", "<em>Boats sail on code.</em>"])
+@pytest.mark.parametrize("mode", roads.ROADS)
+def test_a_counter_of_comments_on_a_paragraph_is_no_text_of_it(
+    mode: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roads.take(mode, monkeypatch)
+    page = page_of(f'<p><a name=p1></a><a class="opener comments_count">0</a>{text}</p>')
+    assert page.nodes.texts[-1] == "Boats sail on code."
 
 
 PARTS = (

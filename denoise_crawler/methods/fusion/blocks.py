@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from denoise_crawler import kernel
-from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, UNITS, Parts
+from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, H1, H3, TABLE, UNITS, P, Parts
 from denoise_crawler.kernel.names import LONGEST_NAMES, words_of
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import TABLE_PARTS, is_data_table
@@ -66,13 +66,13 @@ def units_of(page: Page) -> Units:
         if index < until or not _is_unit(nodes, index):
             continue
         blocks, tag, until = page.once(blocks_of), nodes.tag_of(index), nodes.end_of(index)
-        first, last = bisect_left(blocks.starts, index), bisect_left(blocks.starts, until)
+        first, last = blocks.starts.searchsorted((index, until)).tolist()
         if tag in _FORMULAS:
             _add_formula(units, blocks, index, range(first, last))
         elif last - first > (tag == "code"):  # code in a line is part of its line
             units.rows.append((_KINDS[tag], first, last))
             if tag == "table" and nodes.holds(index, until, _FORMULAS):
-                units.silent.update(_signs(nodes, range(index, until), blocks.starts))
+                units.silent.update(_signs(nodes, range(index, until), blocks.starts.tolist()))
     return units
 
 
@@ -132,10 +132,37 @@ def parts_of(page: Page) -> Parts:
     units = page.once(units_of)
     return Parts(
         np.array(units.rows, np.int64).reshape(-1, 3),
-        kernel.active.introduced_lists(page.nodes, page.once(blocks_of)),
+        introduced_lists(page),
         headings_of(page),
         np.array(sorted(units.silent), np.int64),
     )
+
+
+_LISTS, _COLONS = frozenset({"ul", "ol"}), (":", "：")
+_PARTS_OF_PAGES = frozenset({"h1", "h2", "h3", "article", "main", "nav", "header", "footer", "aside", "form"})
+_MOST_LINKED = 0.5  # of the characters of the paragraph and the list: "See also:" introduces links
+
+
+def introduced_lists(page: Page) -> Indices:
+    """Return the lists behind a paragraph with a colon at its end: their first blocks, those behind their last."""
+    nodes, blocks, found, tried = page.nodes, page.once(blocks_of), list[tuple[int, int]](), 0
+    lists = nodes.tagged(_LISTS)
+    for node, first in zip(lists, blocks.starts.searchsorted(lists).tolist(), strict=True):
+        if first <= tried or not blocks.texts[first - 1].endswith(_COLONS):
+            continue
+        end = nodes.end_of(node)
+        tried, last = first, int(blocks.starts.searchsorted(end))  # of lists in each other the outermost decides
+        is_paragraph = blocks.around.tags[blocks.elements[first - 1]] == P
+        if last == first or not is_paragraph or nodes.holds(node, end, _PARTS_OF_PAGES):
+            continue
+        both = slice(first - 1, last)
+        if blocks.linked[both].sum() <= _MOST_LINKED * blocks.characters[both].sum():
+            found.append((first, last))
+            tried = last
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def headings_of(page: Page) -> Indices:
@@ -146,19 +173,28 @@ def headings_of(page: Page) -> Indices:
     left out too: they are entries of a list, and have no section here. A heading that names a source links to
     another site.
     """
-    blocks = page.once(blocks_of)
-    headings: Indices
-    headings, linked = kernel.active.headings_of(page.nodes, blocks)
+    blocks, columns = page.once(blocks_of), page.nodes.columns
+    around, found, ends = blocks.around, list[tuple[int, int, int]](), [len(blocks)] * (len(_LEVELS) + 1)
+    is_heading = (around.tags >= H1) & (around.tags <= H3) & (around.first < around.last)
+    elements = is_heading.nonzero()[0][::-1]
+    numbers = columns.tags[around.nodes[elements]], around.first[elements], around.last[elements]
+    for tag, first, last in zip(*(column.tolist() for column in numbers), strict=True):
+        level = _LEVELS.get(columns.names[tag], 0)
+        found.append((first, last, max(ends[level], last)))
+        ends[level:] = [first] * (len(ends) - level)
+    headings = np.array(found[::-1], np.int64).reshape(-1, 3)
+    surplus = np.concatenate(([0.0], (2 * blocks.linked - blocks.characters).cumsum()))
+    linked = (surplus[headings[:, 1]] >= surplus[headings[:, 0]]).nonzero()[0].tolist()
     if len(linked) < ENTRIES:
         return headings
-    entries = [number for number in linked if _leads_away(page, blocks.nodes[headings[number, 0]])]
+    entries = [number for number in linked if _leads_away(page, blocks, headings[number, 0])]
     return headings if len(entries) < ENTRIES else np.delete(headings, entries, axis=0)
 
 
-def _leads_away(page: Page, line: list[int]) -> bool:
-    """Return True if the first link of a line leads to another page of the site."""
-    nodes = page.nodes
-    link = next((link for link in map(nodes.link_of, line) if link >= 0), -1)
+def _leads_away(page: Page, blocks: Blocks, block: int) -> bool:
+    """Return True if the first link of a block leads to another page of the site."""
+    nodes, inside = page.nodes, range(blocks.starts[block], blocks.ends[block])
+    link = next((nodes.link_of(node) for node in inside if nodes.texts[node] and nodes.link_of(node) >= 0), -1)
     if link < 0:
         return False
     address = page.absolute(nodes.address_of(link) or "").partition("#")[0]

@@ -59,13 +59,10 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     if not len(blocks):
         return NO_BOXES
-    labels = [
-        (block, label)
-        for block, text in enumerate(blocks.texts)
-        if len(text) <= _LONGEST_LABEL and (label := _LABELS[text])
-    ]
+    short = [text if len(text) <= _LONGEST_LABEL else "" for text in blocks.texts]
+    labels = [(block, label) for block, label in enumerate(map(_LABELS.__getitem__, short)) if label]
     boxes, calls = list(_with_address_field(page, blocks)), kernel.active.calls_in(blocks)
-    if not (labels or boxes or calls.any()):
+    if not (labels or boxes or np.count_nonzero(calls)):
         return NO_BOXES
     rows = np.zeros((len(BOXES), len(blocks)), np.float32)
     rows[:2] = calls

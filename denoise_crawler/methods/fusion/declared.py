@@ -14,7 +14,7 @@ import numpy as np
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import UNSAID
 from denoise_crawler.methods.fusion.blocks import blocks_of
-from denoise_crawler.methods.fusion.boxes import BOXES, boxes_of
+from denoise_crawler.methods.fusion.boxes import BOXES, NO_BOXES, boxes_of
 from denoise_crawler.page import Page
 from denoise_crawler.page.declarations import (
     COMMENT,
@@ -26,7 +26,6 @@ from denoise_crawler.page.declarations import (
     strings,
     types_of,
 )
-from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.text import collapse_spaces, letters
 from denoise_crawler.page.unseen import unseen_of
 
@@ -106,7 +105,7 @@ def declared_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     texts, unseen, body = page.once(declared_texts_of), page.once(unseen_of), page.once(linked_data_of).body
     boxes = page.once(boxes_of)
-    plain = not (texts or unseen or body or boxes.any())
+    plain = not (texts or unseen or body) and boxes is NO_BOXES
     rows = np.empty((len(DECLARED), 1 if plain else len(blocks)), np.float32)
     rows[:_FIRST_FIELD] = _body_rows(body, blocks) if body else _NO_BODY
     rows[_FIRST_FIELD : _ROWS + 1] = UNSAID
@@ -117,7 +116,7 @@ def declared_of(page: Page) -> NDArray[np.float32]:
             blocks, [text.text for text in texts], [text.field for text in texts], len(FIELDS), _ASIDE
         )
     if unseen is not None and len(blocks):
-        ends = np.array([blocks.starts, [line[-1] for line in blocks.nodes]])
+        ends = np.array([blocks.starts, blocks.ends - 1])
         hidden, panel = (bits[ends].all(axis=0) for bits in unseen)
         share = blocks.characters[hidden].sum() / max(float(blocks.characters.sum()), 1.0)
         rows[_ROWS + 1], rows[_ROWS + 2], rows[_ROWS + 3] = hidden, panel, share
@@ -128,7 +127,7 @@ def description_of(page: Page) -> str:
     """Return the longest description that the page gives of itself, empty without any; by ``page.once``."""
     descriptions = (
         collapse_spaces(meta.content)
-        for meta in page.once(self_description_of).metas
+        for meta in page.self_description.metas
         if (meta.name or meta.property).lower() in ("description", "og:description")
     )
     return max(descriptions, key=len, default="")

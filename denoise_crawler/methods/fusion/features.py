@@ -169,7 +169,7 @@ class Look:
     def of_page(self) -> Table:
         """The features that the page alone says, by feature: they stay the same whatever its site says."""
         table: Table = kernel.active.page_table(
-            self.blocks, self.headline, self.description, self.class_words.worth(self.blocks.around.names),
+            self.blocks, self.headline, self.description, self.class_words.worth(self.blocks.around),
             self.kinds, self.units, self.declared,
         )  # fmt: skip
         return table

@@ -18,14 +18,13 @@ from denoise_crawler.kernel.names import Remembered, words_of
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.page import Page
-from denoise_crawler.page.page import self_description_of
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Numbers
+    from denoise_crawler.kernel.columns import Elements, Numbers
 
 _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
-_MOST_NAMES = 3_000
+_MOST_ELEMENTS = 3_000
 _LIMIT = 6.0
 _SAID = frozenset({"og:type", "generator"})
 
@@ -37,9 +36,9 @@ class ClassWords(dict[str, float]):
         super().__init__(log_odds)
         self._of_names = Remembered(self._sum)
 
-    def worth(self, names: list[str]) -> Numbers:
-        """Return for each element's names the sum of their words' log odds, within ±6; 0 for words not known."""
-        return np.fromiter(map(self._of_names.__getitem__, names), np.float64, len(names))
+    def worth(self, around: Elements) -> Numbers:
+        """Return by element the sum of the log odds of its words, within ±6; 0 for words not known."""
+        return np.array(list(map(self._of_names.__getitem__, around.names)), np.float64)[around.named]
 
     def _sum(self, names: str) -> float:
         return max(-_LIMIT, min(_LIMIT, fsum([self[word] for word in words_of(names) if word in self])))
@@ -63,8 +62,9 @@ class KindWords:
         return self._mean({*numbers}.union(*map(self._of_names.__getitem__, _names(page))))
 
     def _mean(self, numbers: set[int]) -> Numbers:
-        rising = np.sort(self._log_odds[list(numbers)], axis=0)
-        strongest: Numbers = rising[-_STRONGEST:].sum(axis=0) / _STRONGEST
+        rising = self._log_odds[list(numbers)]
+        rising.sort(axis=0)
+        strongest: Numbers = np.add.reduce(rising[-_STRONGEST:]) / _STRONGEST
         return strongest
 
     def _known(self, words: Iterable[str]) -> tuple[int, ...]:
@@ -88,8 +88,9 @@ def address_and_declared_words_of(page: Page) -> frozenset[str]:
     return frozenset(words)
 
 
-def _names(page: Page) -> set[str]:
-    return {*page.once(blocks_of).around.names[:_MOST_NAMES]}
+def _names(page: Page) -> list[str]:
+    around = page.once(blocks_of).around
+    return around.names[: 1 + int(around.named[:_MOST_ELEMENTS].max())]
 
 
 def _path(url: str) -> str:
@@ -101,7 +102,7 @@ def _path(url: str) -> str:
 
 
 def _declared(page: Page) -> Iterator[str]:
-    for meta in page.once(self_description_of).metas:
+    for meta in page.self_description.metas:
         name = (meta.property or meta.name).lower()
         if name in _SAID:
             for word in _WORD.findall(meta.content[:200].lower())[:3]:

@@ -50,6 +50,7 @@ class Fusion(Method):
 
     name: ClassVar[str] = "fusion"
     learns: ClassVar[bool] = True
+    needs_others: ClassVar[bool] = True
     is_sure: ClassVar[bool] = True
     # the learning curve is flat from two other pages on; fields and texts that stand everywhere need five
     warmup_pages: ClassVar[int] = 6
@@ -115,6 +116,9 @@ class Fusion(Method):
             chances = 1.0 / (1.0 + np.exp(-scores - page_type.shift))
             because[record_blocks.POST], heads = record_blocks.posts(page, look, chances)
             scores = np.where(heads, _NEVER, scores)
+            before = np.concatenate(([0], np.cumsum(heads)))
+            whole = before[parts.units[:, 1]] == before[parts.units[:, 2]]  # a table of posts is laid out as one
+            parts = replace(parts, units=parts.units[whole])
         if self.wishes.comments == KEEP:
             because[record_blocks.COMMENT] = record_blocks.comments(look)
         decision = decide(
@@ -163,9 +167,9 @@ def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
 
     Its entries differ from page to page as text does. They are links to places on the page itself.
     """
-    blocks, starts, nodes = alone.blocks, alone.blocks.starts, page.nodes
+    blocks, nodes = alone.blocks, page.nodes
     linked = np.flatnonzero((blocks.linked >= blocks.characters) & (scores > _WITH_SECTION)).tolist()
-    links = ((block, nodes.link_of(starts[block])) for block in linked)
+    links = ((block, nodes.link_of(blocks.starts[block])) for block in linked)
     entries = [block for block, link in links if link >= 0 and (nodes.address_of(link) or "").startswith("#")]
     if len(entries) >= ENTRIES:
         scores = scores.copy()

@@ -123,12 +123,52 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    places = kernel.active.places_of(blocks, _LONGEST_DATED, _LEAST_BETWEEN, _TRIED)
-    for place in places[:_MOST_GROUPS]:
+    for place in _places_of(blocks):
         dates = [find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place]
         if len(dates) - dates.count(None) > 1:
             return True
     return False
+
+
+def _places_of(blocks: Blocks) -> list[list[int]]:
+    """Return the first short blocks of each place where much of the text outside links stands between such."""
+    short = (blocks.characters <= _LONGEST_DATED).nonzero()[0]
+    paths = blocks.around.paths[blocks.elements[short]]
+    order = paths.argsort(kind="stable")
+    if not len(order):
+        return []
+    short, paths = short[order], paths[order]
+    bounds = np.concatenate(([0], (paths[1:] != paths[:-1]).nonzero()[0] + 1, [len(short)]))
+    begins, ends = bounds[:-1], bounds[1:]
+    first, last, others = short[begins], short[ends - 1], ends - begins - 1
+    # the last post is as long as the mean of the others
+    behind = last + 1 + (last - first) // np.maximum(others, 1)
+    until = np.concatenate(([0.0], (blocks.characters - blocks.linked).cumsum()))
+    between = until[np.minimum(behind, len(blocks))] - until[first]
+    large = ((others > 0) & (between >= _LEAST_BETWEEN * until[-1])).nonzero()[0]
+    large = large[first[large].argsort()][:_MOST_GROUPS]
+    return [short[begins[one] : ends[one]][:_TRIED].tolist() for one in large]
+
+
+_LIKE, _WITH_USER = 0.35, 0.75  # likeness and share of posts with a user, from which a page can be a thread …
+_IN_POSTS, _LIKELY = 0.8, 0.5  # … if so much of its expected content is in them, and so much of them is content
+
+
+def is_thread(page: Page, look: Look) -> bool:
+    """Return True if posts, most with their users, hold nearly all that is content of a page, whatever its design.
+
+    Readers' comments on an article look like posts, but are no content, and stand behind some.
+    """
+    likeness, _, users = page.once(traits_of)[-3:]
+    if likeness < _LIKE or users < _WITH_USER:
+        return False
+    from denoise_crawler.records.thread import thread_of
+
+    spaces, tokens = page.once(thread_of).spaces, look.blocks.tokens
+    posts = slice(*np.searchsorted(look.blocks.starts, (spaces[0].start, spaces[-1].stop)))
+    expected = tokens / (1.0 + np.exp(-look.scores))
+    content = expected[posts].sum()
+    return bool(content >= max(_IN_POSTS * expected.sum(), _LIKELY * tokens[posts].sum()))
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.
@@ -169,17 +209,20 @@ class PageType(NamedTuple):
     may_be_product: bool = False
 
 
-def page_type_of(scores: Sequence[float], *, has_fields: bool) -> PageType:
+def page_type_of(scores: Sequence[float], *, has_fields: bool, has_posts: bool = False) -> PageType:
     """Return the likeliest of ``KINDS``, and the mean shift of all, each as likely as it is.
 
     Args:
         scores: What the page itself says.
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
+        has_posts: Whether it :func:`is_thread`.
     """
     if has_fields:
         return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
     most = max(scores)
     odds = [exp(score - most) for score in scores]
     name, may_be_product = KINDS[scores.index(most)], odds[_PRODUCT] >= _LEAST_PRODUCT * sum(odds)
+    if has_posts and name == "article":
+        return PageType("forum", CUT_SHIFTS["forum"])
     shift = sum(map(mul, odds, _SHIFTS)) / sum(odds)
     return PageType(name, shift, may_be_product or name == "product")

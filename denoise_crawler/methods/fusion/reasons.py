@@ -46,8 +46,8 @@ def judgement_of(page: Page, decision: Decision, confidence: float, page_type: s
     An element has the highest score of its text, and is noise if all its text is; one without text goes with its
     parent.
     """
-    nodes, choice, lines = page.nodes, decision.choice, decision.look.blocks.nodes
-    noise, scores = kernel.active.verdicts(nodes.columns.parents, lines, choice.taken, choice.chances)
+    nodes, choice = page.nodes, decision.choice
+    noise, scores = kernel.active.verdicts(nodes, decision.look.blocks, choice.taken, choice.chances)
     reasons = _Reasons(decision, nodes)
     return Judgement(noise, scores, reasons.of_node, confidence=confidence, page_type=page_type)
 
@@ -74,8 +74,7 @@ class _Reasons:
         deciding: dict[int, int] = {}
         blocks = self._decision.look.blocks
         for block in np.lexsort((-blocks.characters, ~self._decision.choice.taken)).tolist():
-            for index in blocks.nodes[block]:
-                node = index
+            for node in filter(self._nodes.texts.__getitem__, range(blocks.starts[block], blocks.ends[block])):
                 while node >= 0 and node not in deciding:
                     deciding[node] = block
                     node = self._nodes.parents[node]
@@ -225,7 +224,7 @@ def _names(case: Case) -> str:
     around, words = case.look.blocks.around, case.look.class_words
     sign, best, element = 1.0 if case.taken else -1.0, ("", 0.0), case.element
     while element >= 0:
-        for word in words_of(around.names[element]):
+        for word in words_of(around.names[around.named[element]]):
             if (weight := sign * words.get(word, 0.0)) > best[1]:
                 best = (word, weight)
         element = int(around.parents[element])

@@ -191,25 +191,32 @@ _WORDS_BESIDE = 60  # characters that a line of user and time has besides: "post
 
 
 def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
-    """Return which blocks of a thread are the texts of its posts, and which say who wrote them, and when.
+    """Return which blocks of a thread are the texts of its posts, and which others of posts are no text.
 
-    Posts are alike, so either all of them are the text or none is. ``chances`` are those of the blocks.
+    Posts are alike, so either all of them are the text or none is. If they are, what stands between them is not:
+    who wrote them and when, buttons, signatures; but it may have no more text than they do. ``chances`` are those
+    of the blocks.
     """
     from denoise_crawler.records.thread import find_posts  # few pages are threads
 
     blocks, written = look.blocks, page.once(find_posts)
-    starts, inside, byline = np.array(blocks.starts), np.zeros(len(page.nodes), bool), np.zeros(len(page.nodes))
+    (inside, own), byline = np.zeros((2, len(page.nodes)), bool), np.zeros(len(page.nodes) + 1)
     for post in written:
-        inside[post.inside.start : post.inside.stop] = True
+        own[post.own.start : post.own.stop] = inside[post.inside.start : post.inside.stop] = True
         for part in post.left_out:
             inside[part.start : part.stop] = False
         for index in post.byline:
-            byline[index] = page.characters[index]
-    said = np.array([byline[line].sum() for line in blocks.nodes])
+            byline[index + 1] = page.characters[index]
+    so_far = byline.cumsum()
+    said = so_far[blocks.ends] - so_far[blocks.starts]
     heads = (said > 0.0) & (blocks.characters <= said + _WORDS_BESIDE)
-    texts = inside[starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
-    if float(blocks.tokens[texts] @ chances[texts]) < _LIKELY * float(blocks.tokens[texts].sum()):
+    texts = inside[blocks.starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
+    expected = blocks.tokens * chances
+    if expected[texts].sum() < _LIKELY * blocks.tokens[texts].sum():
         texts[:] = False
+    between = own[blocks.starts] & ~texts
+    if expected[between].sum() < expected[texts].sum():
+        heads |= between
     return texts, heads
 
 
@@ -241,9 +248,9 @@ def comments(look: Look) -> Flags:
 def _in_comments(blocks: Blocks, title: int) -> Flags:
     around = blocks.around
     inside, elsewhere = np.zeros(len(blocks), bool), np.zeros(len(blocks), bool)
-    for element, names in enumerate(around.names):
-        first, last = around.first[element], around.last[element]
-        if names and not first <= title < last:
+    columns = around.first.tolist(), around.last.tolist(), around.named.tolist()
+    for first, last, number in zip(*columns, strict=True):
+        if (names := around.names[number]) and not first <= title < last:
             inside[first:last] |= comments_and_labels[names][0] > 0
             elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
     return inside & ~elsewhere
@@ -253,6 +260,6 @@ def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
     """Return ``some`` blocks by what they and the element above them look like."""
     around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
     for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
-        own, outer = around.names[home], around.names[max(int(around.parents[home]), 0)]
+        own, outer = (around.names[around.named[one]] for one in (home, max(int(around.parents[home]), 0)))
         alike[int(around.tags[home]), comments_and_labels[own][1], comments_and_labels[outer][1]].append(block)
     return alike.values()

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 def distinct(hashes: Hashes) -> Hashes:
     """Return the distinct ``hashes``, ascending."""
-    ascending = np.sort(hashes)
+    ascending = hashes.copy()
+    ascending.sort()
     differs = np.ones(len(ascending), np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=differs[1:])
     return ascending[differs]

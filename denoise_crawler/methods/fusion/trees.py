@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """One tree by columns over its splits; split 0 is the root.
+    """One tree by columns over its splits; split 0 is the root, and each comes behind the one above it.
 
     A value at most ``thresholds[i]`` goes to ``left[i]``, else to ``right[i]``: a split, or below 0 the leaf
     ``-1 - that``. ``expected`` is the mean score of the training blocks that came to a split, ``leaves`` are
@@ -61,8 +61,16 @@ class BoostedTrees:
         return self._made[1]
 
     def contributions(self, row: Table) -> Numbers:
-        """Return by feature what it adds to the score of one row."""
-        added: Numbers = kernel.active.contributions(*self._ways, np.ascontiguousarray(row))
+        """Return by feature what it adds to the score of a row, along the way that it takes down each tree."""
+        features, thresholds, below, gains = self._ways
+        added, trees = np.zeros(len(row)), np.arange(features.size and len(features), dtype=np.int32)
+        splits = np.zeros(len(trees), np.int32)
+        while len(trees):
+            feature = features[trees, splits]
+            sides = (row[feature] > thresholds[trees, splits]).astype(np.int64)
+            np.add.at(added, feature, gains[trees, splits, sides])
+            splits = below[trees, splits, sides]
+            trees, splits = trees[splits >= 0], splits[splits >= 0]
         return added
 
 
@@ -91,15 +99,7 @@ def _leaves_from_left(tree: Tree) -> list[int]:
 
 def _ruled_out(tree: Tree, order: Sequence[int]) -> list[int]:
     """Return for each split the leaves that its failing rules out, one bit each: those on its left."""
-    place = {leaf: bit for bit, leaf in enumerate(order)}
-    below: dict[int, int] = {-1 - leaf: 1 << bit for leaf, bit in place.items()}
-    waiting = [0]
-    while waiting:
-        node = waiting[-1]
-        missing = [child for child in (tree.left[node], tree.right[node]) if child not in below]
-        if missing:
-            waiting += missing
-        else:
-            below[node] = below[tree.left[node]] | below[tree.right[node]]
-            waiting.pop()
+    below = {-1 - leaf: 1 << bit for bit, leaf in enumerate(order)}
+    for split in reversed(range(len(tree.features))):
+        below[split] = below[tree.left[split]] | below[tree.right[split]]
     return [below[child] for child in tree.left]

@@ -16,6 +16,7 @@ from denoise_crawler.methods.fusion.page_type import (
     PAGE_TYPE_NAMES,
     PageType,
     PageTypeTrees,
+    is_thread,
     page_type_of,
     traits_of,
 )
@@ -88,7 +89,8 @@ class Model:
         """Return the type of ``page``; none for a page without text, or if the weights cannot tell."""
         if self._page_types is None or not len(look.blocks):
             return PageType()
-        return page_type_of(self._page_types.scores(page.once(traits_of), look), has_fields=has_fields)
+        scores = self._page_types.scores(page.once(traits_of), look)
+        return page_type_of(scores, has_fields=has_fields, has_posts=is_thread(page, look))
 
     def confidence(self, expected: float) -> float:
         """Return the F1 that was found where so much was expected."""

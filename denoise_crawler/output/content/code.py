@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice, pairwise
-from typing import Any, cast
+from operator import itemgetter
+from typing import Any
 
 from lxml import etree
 from lxml.etree import _Element
@@ -19,6 +19,7 @@ _ROWS = frozenset({"div", "li", "tr", "p"})
 _LEFT_OUT = frozenset(
     {"script", "style", "template", "noscript", "button", "svg", "select", "input", "textarea", "figcaption"}
 )
+_OF_NOTE = frozenset({*_ROWS, *_LEFT_OUT, "br", "td"})
 _NUMBERS_NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)", re.IGNORECASE)
 # How the classes of buttons and headers beside code begin and end.
 _CONTROL_BEGINS = (
@@ -29,19 +30,28 @@ _CONTROL_ENDS = ("-copy", "copybutton", "copy-button", "copybtn", "copy-btn")
 _LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|view-line|cl|cm-line|react-code-line|token-line|ec-line|hljs-line|CodeMirror-line)(?:\s|$)"
 )
-_SPACES = re.compile(r"[ \t\r\n\f]+")  # those that cannot break a line are kept
 EDITOR_LINE = re.compile(r"(?:^|\s)(?:cm-line|view-line|CodeMirror-line)(?:\s|$)")
 _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
-_LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
-_UNSELECTABLE = re.compile(r"user-select:\s*none", re.IGNORECASE)
-_TEXTS = etree.XPath("descendant::text()", smart_strings=False)
+_WHOLE_TEXT = etree.XPath("string()", smart_strings=False)
 _CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
-_STYLED = etree.XPath("descendant::*[@style or @aria-hidden]")
+_STYLES = etree.XPath("descendant::*/@style | descendant::*/@aria-hidden", smart_strings=False)
+_HIDDEN = etree.XPath(
+    "descendant::*[@aria-hidden = 'true' or contains(translate(@style, ' ', ''), 'user-select:none')]"
+)
+_NUMBERED = etree.XPath(
+    "descendant::span[@style and not(*) and translate(normalize-space(), '0123456789.:|', '') = '']"
+)
 _LONGEST_CLASS = 1_000  # characters: what is remembered must be bounded
-_MAX_DEPTH = 4  # of gutters in gutters
-_MOST_IN_NUMBER = 20  # elements and comments in one with the number of a line
-_IS_CONTROL, _IS_NUMBERS, _IS_LINE = 1, 2, 4
+_MAX_DEPTH = 4  # of gutters in gutters, so that no text is read at each level
+_IS_LINE, _IS_BESIDE, _IS_NUMBERS, _IS_CONTROL = 1, 2, 4, 8  # all but the first may be gutters
+_NOTHING, _IN_ROW, _IN_LINE = range(3)  # what an element stands in
 MIN_NUMBERED_SHARE = 0.9  # of the rows that begin with the number of their line
+_BEGIN, _END, _BREAK = _MARKS = "\ufdd0\ufdd1\ufdd2"  # of a row, of a line; Unicode has no such characters
+_LINE_NUMBERS = re.compile(r"\d[\s\d]*[.:|]?")
+_NO_MARKS = str.maketrans("", "", _MARKS)
+_BLANK = f" \n\t{_MARKS}"
+_SPACES = re.compile(r"[ \t\r\n\f]+")  # those that cannot break a line are kept
+_FIRST_SPACE = re.compile(rf"(?:^|(?<=[{_MARKS}])) ")
 
 
 def code_text(block: _Element) -> str:
@@ -51,7 +61,7 @@ def code_text(block: _Element) -> str:
     between them) is a line.
     """
     placed = _placed_lines(block)
-    text = "\n".join(_text_of(line).strip("\n") for line in placed) if placed else _text_of(block)
+    text = "\n".join([_text_of(line).strip("\n") for line in placed]) if placed else _text_of(block)
     lines = text.replace("\xa0", " ").replace("\u200b", "").splitlines()
     return "\n".join([line.rstrip() for line in lines]).strip("\n")
 
@@ -63,141 +73,143 @@ def _placed_lines(block: _Element) -> list[_Element]:
         top = _TOP.search(line.get("style", "")) if EDITOR_LINE.search(line.get("class", "")) else None
         if top is None:
             return []
-        placed.append((int(top.group(1)), line))
-    return [line for _, line in sorted(placed, key=lambda pair: pair[0])]
+        placed.append((int(top[1]), line))
+    return [line for _, line in sorted(placed, key=itemgetter(0))]
 
 
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
     whole = _whole_text(block)
+    classes: Any = _CLASSES(block)
+    roles = {one: bits for one in set(classes) if (bits := _roles_of(one[:_LONGEST_CLASS]))}
     has_line_ends = "\n" in whole.strip("\n")
-    roles = {one: _roles_of(one[:_LONGEST_CLASS]) for one in set(cast("list[str]", _CLASSES(block)))}
-    odd = {*cast("list[_Element]", _STYLED(block)), *block.iterdescendants("td", *_LEFT_OUT)}
-    if not odd and _is_plain(block, roles, has_line_ends=has_line_ends):
-        return whole
-    elements = {element: roles.get(element.get("class", ""), 0) for element in block.iterdescendants("*")}
-    gutters = {one for one in _suspects(elements, odd) if _is_gutter(one, elements[one])}
-    rows = _rows_of(block, elements, gutters, has_line_ends=has_line_ends)
-    gutters |= _row_numbers(rows) | _numbered_spans(elements, whole)
-    if not gutters and not rows and block.find(".//br") is None:
-        return whole
-    text, starts = _CodeLines(block), list[int]()
-    # what holds nothing but rows: white space between these is none of the code
-    holders = {
-        holder
-        for holder in {row.getparent() for row in rows}
-        if holder is not None and all(child in rows or child in gutters for child in holder.iterchildren("*"))
-    }
-    walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        if event == "start" and element in gutters:
-            walk.skip_subtree()  # its end comes all the same, with what follows it
-        elif event == "start":
-            if element in rows:
-                text.end_line()
-                starts.append(len(text.parts))
-            text.parts += ["\n"] if element.tag == "br" else []
-            text.add(element.text, between_rows=element in holders)
-        else:
-            if event == "end" and element in rows and element not in gutters:
-                text.end_line(empty=len(text.parts) == starts.pop())
-            if element is not block and (tail := element.tail):
-                text.add(tail, between_rows=element.getparent() in holders)
-    return "".join(text.parts)
+    noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
+    styles: Any = _STYLES(block)
+    odd = _hidden_or_numbers(block, whole, set(styles)) if styles else {}
+    if not has_line_ends and len(codes := block.findall("code")) > 1:
+        odd |= dict.fromkeys(codes, _IS_LINE)
+    if not noted and not odd and next(block.iterdescendants(*_OF_NOTE), None) is None:
+        return whole  # its elements only colour it
+    lines = _Lines(roles, noted, odd, has_line_ends=has_line_ends)
+    lines.gather(block)
+    return lines.text(flows=block.tag == "code" and "white-space" not in block.get("style", ""))
 
 
-def _is_plain(block: _Element, roles: dict[str, int], *, has_line_ends: bool) -> bool:
-    """Return True if the elements of a block only colour its text, as those of most highlighters do."""
-    if any(bits & ~_IS_LINE if has_line_ends else bits for bits in roles.values()):
-        return False
-    several = len(block.findall("code")) > 1 and not has_line_ends
-    return not several and next(block.iterdescendants("br", *_ROWS), None) is None
+def _hidden_or_numbers(block: _Element, whole: str, styles: set[str]) -> dict[_Element, int]:
+    """Return the roles of elements that are not for readers, and of those that number the lines in a style."""
+    hidden: Any = _HIDDEN(block) if any("user-select" in one or one == "true" for one in styles) else ()
+    spans: Any = _NUMBERED(block)
+    numbers = {span: number for span in spans if (number := _number_in(span.text or "")) >= 0}
+    lines = whole.strip("\n").count("\n") + 1
+    is_numbering = len(numbers) > 1 and len(numbers) >= MIN_NUMBERED_SHARE * lines
+    one_by_one = is_numbering and all(number == place for place, number in enumerate(numbers.values(), 1))
+    return dict.fromkeys(hidden, _IS_BESIDE) | dict.fromkeys(numbers if one_by_one else (), _IS_CONTROL)
 
 
-class _CodeLines:
-    """The text of a block of code as it is gathered."""
+class _Lines:
+    """The text of a block of code as it is gathered, with the marks of rows and line breaks."""
 
-    def __init__(self, block: _Element) -> None:
-        self.parts: list[str] = []
-        # whether line ends of the source are none
-        flows = block.tag == "code" and "white-space" not in block.get("style", "")
-        self._flows = flows and block.find(".//br") is not None
+    def __init__(
+        self, roles: dict[str, int], noted: set[str], odd: dict[_Element, int], *, has_line_ends: bool
+    ) -> None:
+        self._roles, self._noted, self._odd, self._has_line_ends = roles, noted, odd, has_line_ends
+        self._parts = [""]
+        # of open elements the roles, whether it is a row, what its content stands in, the parts and rows before it
+        self._open: list[tuple[_Element | None, int, bool, int, int, int]] = [(None, 0, False, _NOTHING, 0, 0)]
+        self._depth = 0  # of what may be a gutter
+        self._rows = list[tuple[_Element, int]]()  # that stand in no other, with the place of their first part
 
-    def add(self, text: str | None, *, between_rows: bool) -> None:
-        """Add a text; blank ones between rows are no lines."""
-        if not text or (between_rows and text.isspace()):
-            return
-        if self._flows:
-            text = _SPACES.sub(" ", text)
-            text = text.lstrip(" ") if self._at_line_start else text
-        self.parts += [text] if text else []
+    def gather(self, block: _Element) -> None:
+        """Walk through a block once."""
+        parts, innermost = self._parts, None
+        walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
+        for event, element in walk:
+            if event != "start":
+                if element is innermost:
+                    innermost = self._end()
+                if (tail := element.tail) and element is not block:
+                    parts.append(tail)
+            elif (tag := element.tag) == "br":
+                parts.append(_BREAK)
+            elif tag in _LEFT_OUT:
+                walk.skip_subtree()  # its end comes all the same, with what follows it
+            else:
+                if tag in _OF_NOTE or element.get("class") in self._noted or element in self._odd:
+                    innermost = self._begin(element)
+                if text := element.text:
+                    parts.append(text)
 
-    def end_line(self, *, empty: bool = False) -> None:
-        """End the open line, and an ``empty`` one in any case."""
-        if empty or not self._at_line_start:
-            self.parts.append("\n")
+    def _begin(self, element: _Element) -> _Element | None:
+        """Begin an element of note; return the innermost open one that may be a row or a gutter."""
+        above = self._open[-1][3]
+        roles = self._roles.get(element.get("class", ""), 0) | self._odd.get(element, 0)
+        if element.tag == "td" and element.getprevious() is None and element.getnext() is not None:
+            roles |= _IS_BESIDE
+        is_named = roles & _IS_LINE and above == _NOTHING and not self._has_line_ends
+        is_row = above < _IN_LINE and (element.tag in _ROWS or bool(is_named))
+        if is_row or roles > _IS_LINE:
+            inside = (_IN_LINE if roles & _IS_LINE else _IN_ROW) if is_row else above
+            if is_row:
+                if self._parts[-1].isspace() and self._parts[-2] in (_BEGIN, _END):
+                    del self._parts[-1]  # white space between rows is no code
+                self._parts.append(_BEGIN)
+            self._open.append((element, roles, is_row, inside, len(self._parts) - is_row, len(self._rows)))
+            self._depth += roles > _IS_LINE
+        return self._open[-1][0]
 
-    @property
-    def _at_line_start(self) -> bool:
-        return not self.parts or self.parts[-1].endswith("\n")
+    def _end(self) -> _Element | None:
+        """End the innermost open element, and return the one around it: the text of a gutter goes."""
+        element, roles, is_row, _, parts, rows = self._open.pop()
+        if roles > _IS_LINE and self._is_gutter(roles, parts):
+            del self._parts[parts:], self._rows[rows:]
+        elif is_row:
+            if self._parts[-1].isspace() and self._parts[-2] == _END:
+                del self._parts[-1]
+            self._parts.append(_END)
+            if self._open[-1][3] == _NOTHING and element is not None:
+                self._rows.append((element, parts + 1))
+        self._depth -= roles > _IS_LINE
+        return self._open[-1][0]
 
+    def _is_gutter(self, roles: int, begin: int) -> bool:
+        """Return True if an element beside code holds numbers of lines, or is a button or a header."""
+        if self._depth > _MAX_DEPTH or roles & _IS_CONTROL:
+            return self._depth <= _MAX_DEPTH
+        text = "".join(self._parts[begin:]).translate(_NO_MARKS).strip()
+        if roles & _IS_NUMBERS:
+            return not any(map(str.isalpha, text))  # numbered lines may be named as their numbers are
+        return _LINE_NUMBERS.fullmatch(text) is not None
 
-def _rows_of(
-    block: _Element, elements: dict[_Element, int], gutters: set[_Element], *, has_line_ends: bool
-) -> dict[_Element, bool]:
-    """Return the elements that are lines of their own, or hold such; whether each stands in no other."""
-    codes = set() if has_line_ends else set(block.iterchildren("code"))
-    passed, in_row, rows = set(gutters), set[_Element](), dict[_Element, bool]()
-    for element, roles in elements.items():
-        above, is_line = element.getparent(), bool(roles & _IS_LINE)
-        if above in rows or above in in_row:
-            in_row.add(element)
-        if element in passed or above in passed:  # what stands in a line is in it
-            passed.add(element)
-            continue
-        is_named = (
-            not has_line_ends and element not in in_row and (is_line or (len(codes) > 1 and element in codes))
-        )
-        if element.tag in _ROWS or is_named:
-            rows[element] = element not in in_row
-            if is_line or is_named:
-                passed.add(element)
-    return rows
+    def _numbers(self) -> list[int]:
+        """Return the places of the numbers that rows begin with, if nearly all do and they rise by one."""
+        places, last, most = list[int](), -1, len(self._rows)
+        for row, place in self._rows:
+            while not (first := self._parts[place].strip(_BLANK)) and place + 1 < len(self._parts):
+                place += 1
+            number = _number_in(first) if first[:1].isdecimal() else -1
+            if number < 0 or not _is_own(number, row):
+                most -= 1
+            elif last < 0 or number == last + 1:
+                last = number
+                places.append(place)
+            else:
+                return []
+            if most < MIN_NUMBERED_SHARE * len(self._rows):
+                return []
+        return places if most > 1 else []
 
-
-def _row_numbers(rows: dict[_Element, bool]) -> set[_Element]:
-    """Return the elements that number rows without saying so in their class."""
-    outermost = [row for row, is_outermost in rows.items() if is_outermost]
-    firsts = (row[0] for row in outermost if len(row) > 1 and not (row.text or "").strip())
-    elements = (first for first in firsts if isinstance(first.tag, str))
-    numbered = {first: number for first in elements if (number := _number_in(first)) is not None}
-    rising = all(after == before + 1 for before, after in pairwise(numbered.values()))
-    is_numbering = len(numbered) > 1 and rising and len(numbered) >= MIN_NUMBERED_SHARE * len(outermost)
-    return set(numbered) if is_numbering else set()
-
-
-def _suspects(elements: dict[_Element, int], odd: set[_Element]) -> Iterator[_Element]:
-    """Yield what may be a gutter; none inside several others, so that no text is read at each level."""
-    depths = dict[_Element | None, int]()
-    for element, roles in elements.items():
-        depths[element] = depth = depths.get(element.getparent(), 0) + bool(roles & ~_IS_LINE or element in odd)
-        if depths.get(element.getparent(), 0) < depth <= _MAX_DEPTH:
-            yield element
-
-
-def _is_gutter(element: _Element, roles: int) -> bool:
-    """Return True if an element beside code holds numbers of lines, or is a button or a header."""
-    if roles & _IS_CONTROL or element.tag in _LEFT_OUT:
-        return True
-    is_named = bool(roles & _IS_NUMBERS)
-    hidden = element.get("aria-hidden") == "true" or _UNSELECTABLE.search(element.get("style", "")) is not None
-    if not (is_named or hidden or element.tag == "td"):
-        return False
-    text = _whole_text(element).strip()
-    if is_named:
-        return not any(map(str.isalpha, text))  # a list of numbered lines may have the same name as their numbers
-    is_beside = hidden or (element.getnext() is not None and element.getprevious() is None)
-    return is_beside and _LINE_NUMBERS.fullmatch(text) is not None
+    def text(self, *, flows: bool) -> str:
+        """Return the text; if it ``flows``, line ends of the source are none where there are line breaks."""
+        for place in self._numbers():
+            self._parts[place] = ""
+        text = "".join(self._parts)
+        if flows and _BREAK in text:
+            text = _FIRST_SPACE.sub("", _SPACES.sub(" ", text))
+        text = text.replace(_BREAK, "\n").replace(_BEGIN + _END, f"{_BEGIN}\n")  # an empty row is an empty line
+        text = text.replace(_END, _BEGIN)
+        while 2 * _BEGIN in text:
+            text = text.replace(2 * _BEGIN, _BEGIN)
+        return text.replace(f"\n{_BEGIN}", "\n").replace(_BEGIN, "\n")
 
 
 @lru_cache(maxsize=4_096)
@@ -209,29 +221,21 @@ def _roles_of(classes: str) -> int:
     return roles | _IS_LINE * (_LINE.search(classes) is not None)
 
 
-def _numbered_spans(elements: Iterable[_Element], whole: str) -> set[_Element]:
-    """Return the elements of a block that number its lines one by one in a style of their own."""
-    numbered = set[_Element]()
-    for span in elements:
-        if span.tag == "span" and span.get("style") and (number := _number_in(span)) is not None:
-            numbered.add(span)
-            if number != len(numbered):
-                return set()
-    lines = whole.strip("\n").count("\n") + 1
-    return numbered if len(numbered) > 1 and len(numbered) >= MIN_NUMBERED_SHARE * lines else set()
+def _is_own(number: int, row: _Element) -> bool:
+    """Return True if a row begins with an element that holds a number alone, and holds more."""
+    if len(row) < 2 or (row.text or "").strip() or not isinstance(row[0].tag, str):
+        return False
+    return _number_in(_whole_text(row[0])) == number
 
 
-def _number_in(element: _Element) -> int | None:
-    """Return the number that is all that an element holds; None if it holds anything else, or many elements."""
-    if next(islice(element.iter(), _MOST_IN_NUMBER, None), None) is not None:
-        return None
-    text = _whole_text(element).strip(" .:|\n\t")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else None
+def _number_in(text: str) -> int:
+    """Return the number that is all of a text; -1 if it holds anything else."""
+    text = text.strip(" .:|\n\t")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
 
 
 def _whole_text(element: _Element) -> str:
-    texts: Any = _TEXTS(element) if len(element) else [element.text or ""]
-    return "".join(texts)
+    return str(_WHOLE_TEXT(element))
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language

@@ -16,7 +16,6 @@ from lxml.etree import _Element
 from denoise_crawler.output.content.blocks import Formula, Text
 from denoise_crawler.output.content.latex import MAX_LATEX_CHARACTERS, latex_of_math, readable_math
 from denoise_crawler.page import TEXT, Nodes, Page
-from denoise_crawler.page.page import self_description_of
 from denoise_crawler.page.signs import ADDRESS_HINTS, MARKUP, TEXT_HINTS, may_be_formulas
 
 FORMULA_SCRIPT = re.compile(r"math/(?:la)?tex\b", re.IGNORECASE)
@@ -144,7 +143,7 @@ def formulas_of(page: Page) -> Formulas:
         if formula is not None or _is_second_copy(element):
             on_page.elements[index] = formula
             end = nodes.ends[index]
-    scripts = [one for kind, one in page.once(self_description_of).scripts if FORMULA_SCRIPT.match(kind)]
+    scripts = [one for kind, one in page.self_description.scripts if FORMULA_SCRIPT.match(kind)]
     on_page.places = places_of_scripts(nodes, [one for one in scripts if one not in used])
     return on_page
 

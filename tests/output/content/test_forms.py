@@ -90,6 +90,7 @@ def test_front_matter_says_what_the_page_says_of_itself() -> None:
     assert (begin, text.strip()) == ("", "# T\n\none **two**")
     read = yaml.safe_load(metadata)
     assert (read["title"], read["author"], read["url"], read["language"]) == ("T", "Ann", URL, "en")
+    assert read["site"] == page.site != ""
 
 
 @given(st.text(), st.text(), st.floats(0, 1))
