@@ -7,7 +7,6 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from denoise_crawler.methods import DEFAULT_METHOD, Judgement, Method, MethodChoice, apply_guard
 from denoise_crawler.methods.base import InMemoryKnowledge, Knowledge
@@ -23,9 +22,6 @@ from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.page.unseen import reader_aids
 from denoise_crawler.rules import NO_RULES, SiteRules
 from denoise_crawler.rules.obeying import obey, values_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 SITES_IN_MEMORY = 100
 MAX_PARSED_CHARACTERS = 24_000_000  # of HTML that stays parsed, with some 15 bytes of memory each
@@ -275,51 +271,6 @@ class Cleaning:
         )
 
 
-class PageSpool:
-    """Pages that are read twice, in order: the first stay parsed, the others lie in a temporary file.
-
-    Example:
-        >>> with PageSpool() as spool:
-        ...     first = spool.add("https://a.example/", "<title>One</title>")
-        ...     [page.title for page in spool]
-        ['One']
-    """
-
-    def __init__(self) -> None:
-        self._parsed = deque[Page]()
-        self._room = MAX_PARSED_CHARACTERS
-        from tempfile import SpooledTemporaryFile  # late: most processes hold none
-
-        self._spooled = 0
-        self._spool = SpooledTemporaryFile(max_size=_SPOOLED_BYTES)  # noqa: SIM115 - closed by __exit__
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._spool.close()
-
-    def add(self, url: str, html: str | bytes) -> Page:
-        """Add a page and return it."""
-        page = Page.parse(url, html)
-        if not self._spooled and len(html) <= self._room:
-            self._parsed.append(page)
-            self._room -= len(html)
-        else:
-            pickle.dump((url[:], html[:]), self._spool)  # sliced: not a subclass, as lxml gives
-            self._spooled += 1
-        return page
-
-    def __iter__(self) -> Iterator[Page]:
-        """Yield the pages in order; each is forgotten when it was yielded."""
-        while self._parsed:
-            yield self._parsed.popleft()
-        self._spool.seek(0)
-        for _ in range(self._spooled):
-            url, html = pickle.load(self._spool)  # noqa: S301 - a file of our own, without a name
-            yield Page.parse(url, html)
-
-
 def denoise_pages(
     pages: Iterable[tuple[str, str | bytes]],
     *,
@@ -358,7 +309,19 @@ def _denoise(denoiser: Denoiser, pages: Iterable[tuple[str, str | bytes]]) -> It
     if not denoiser.learns:
         yield from (clean_or_fail(denoiser.clean, Page.parse(url, html)) for url, html in pages)
         return
-    with PageSpool() as spool:
-        learned = [learn_or_fail(denoiser.learn, spool.add(url, html)) for url, html in pages]
-        for number, page in enumerate(spool):
-            yield clean_or_fail(denoiser.clean, page, logged=not learned[number])
+    from tempfile import SpooledTemporaryFile  # late: most processes hold none
+
+    parsed, room, learned = deque[Page](), MAX_PARSED_CHARACTERS, list[bool]()
+    with SpooledTemporaryFile(_SPOOLED_BYTES) as spool:
+        for url, html in pages:
+            page = Page.parse(url, html)
+            learned.append(learn_or_fail(denoiser.learn, page))
+            if len(parsed) == len(learned) - 1 and len(html) <= room:
+                parsed.append(page)
+                room -= len(html)
+            else:  # all that follow, in order
+                pickle.dump((url[:], html[:]), spool)  # sliced: not a subclass, as lxml gives
+        spool.seek(0)
+        for is_learned in learned:
+            page = parsed.popleft() if parsed else Page.parse(*pickle.load(spool))  # noqa: S301 - a file of our own
+            yield clean_or_fail(denoiser.clean, page, logged=not is_learned)

@@ -44,7 +44,7 @@ _EPILOG = help_text(
         f"curl -s https://example.com/news/1 | {PROGRAM} - --url https://example.com/news/1 --json": "a record",
         f"{PROGRAM} page.html --site-pages mirror/": "learn the site from a folder first: better text",
     },
-    f"Many pages are the work of scrapy denoise clean. {PROGRAM} mcp serves the same to language models.",
+    f"Many pages are the work of scrapy denoise clean. {PROGRAM}-mcp serves the same to language models.",
     "Exit codes: 0 the text of every page is written, 1 a page could not be fetched or read or has no text, "
     "2 wrong usage, 130 interrupted.",
 )

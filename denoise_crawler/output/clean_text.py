@@ -44,12 +44,8 @@ class WordJoiner:
         if last < 0:
             return ""
         parted = gap or (link >= 0 and 0 <= nodes.links[last] != link)
-        raised, was_raised = _is_superscript(nodes, index), _is_superscript(nodes, last)
+        raised, was_raised = [nodes.tags[nodes.parents[one]] == "sup" for one in (index, last)]
         return joint(end, text[0], parted=parted, raised=raised, was_raised=was_raised)
-
-
-def _is_superscript(nodes: Nodes, index: int) -> bool:
-    return nodes.tags[nodes.parents[index]] == "sup"
 
 
 def text_of(nodes: Nodes, index: int) -> str:

@@ -157,16 +157,11 @@ def _title_text(nodes: Nodes, titles: list[str]) -> int | None:
     """Return the text that a title begins with, as pages without headings have it."""
     beginnings = {title[:_SHORTEST_TITLE] for title in titles}
     for index, text in enumerate(nodes.texts if titles else ()):
-        if (
-            text.lstrip()[:_SHORTEST_TITLE] not in beginnings
-            or len(text) > _LONGEST_TITLE
-            or nodes.link_of(index) >= 0
-        ):
-            continue
-        line = collapse_spaces(text)
-        is_title = len(line) >= _SHORTEST_TITLE and any(title.startswith(line) for title in titles)
-        if is_title and nodes.link_of(index) < 0:
-            return index
+        if text.lstrip()[:_SHORTEST_TITLE] in beginnings and len(text) <= _LONGEST_TITLE:
+            line = collapse_spaces(text)
+            is_title = len(line) >= _SHORTEST_TITLE and any(title.startswith(line) for title in titles)
+            if is_title and nodes.link_of(index) < 0:
+                return index
     return None
 
 
@@ -217,14 +212,9 @@ def authors_beside(page: Page) -> list[str]:
             names = _people(text)
         if not names and (":" in text or "：" in text or "／" in text) and (labelled := _LABELLED.search(text)):
             names = names_in(labelled["names"])
-        if names and not _is_of_other_page(nodes, line[0]):
+        if names and _OF_OTHER_PAGES.isdisjoint(map(nodes.tag_of, _above(nodes, line[0], _LEVELS))):
             return names
     return []
-
-
-def _is_of_other_page(nodes: Nodes, index: int) -> bool:
-    tags = [nodes.tag_of(above) for above in _above(nodes, index, _LEVELS)]
-    return not _OF_OTHER_PAGES.isdisjoint(tags)
 
 
 def _above(nodes: Nodes, index: int, most: int) -> list[int]:

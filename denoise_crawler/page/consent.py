@@ -57,8 +57,9 @@ def _declares_work(description: SelfDescription) -> bool:
 
 def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
     """Return True if the elements of consent platforms hold nearly all text, and all headings."""
-    names: Any = _NEAR_BODY(root)
-    if _NAMED.search(" ".join(names)) is None:
+    near: Any = _NEAR_BODY(root)
+    names = " ".join(near).lower()
+    if not [one for one in _NAMES if one in names] or _NAMED.search(names) is None:
         return False
     inside = outside = all_outside = index = 0
     while (index := index + 1) < len(nodes):

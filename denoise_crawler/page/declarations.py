@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from html import unescape
+from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -46,16 +49,12 @@ class Declarations:
         items: The JSON-LD items in order, also those of lists, graphs and main entities.
         work: The item that the page is about; an empty one if none is, or several might be.
         wrappers: The items that stand for the page itself.
-        titles: The ``title`` elements.
-        headings: The ``h1`` elements.
     """
 
     metas: dict[str, list[str]]
     items: list[Item]
     work: Item
     wrappers: list[Item]
-    titles: list[_Element]
-    headings: list[_Element]
 
     def first_meta(self, *names: str) -> str | None:
         """Return the first value of the first of these ``meta`` names that has one."""
@@ -94,7 +93,7 @@ def declarations_of(page: Page) -> Declarations:
                 items.extend(_json_ld_items(_parse_json(text), _MAX_JSON_LD_ITEMS - len(items)))
     wrappers = [item for item in items if has_type(item, _WRAPPER)]
     work = _find_main_work(items, page.url)
-    return Declarations(_by_name(metas), items, work, wrappers, source.titles, source.headings[:MAX_VALUES])
+    return Declarations(_by_name(metas), items, work, wrappers)
 
 
 def _by_name(metas: Iterable[Meta]) -> dict[str, list[str]]:
@@ -115,17 +114,11 @@ def _parse_json(text: str) -> Any:
     text = text.strip()
     while opening := _OPENING_WRAPPER.match(text):
         text = text[opening.end() :].lstrip()
-    decoders: tuple[Callable[[str], Any], ...] = (msgspec.json.decode, _first_value)
-    for decode in decoders:
-        try:
-            return decode(text)
-        except (ValueError, RecursionError):
-            continue
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(text)
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
     return None
-
-
-def _first_value(text: str) -> Any:
-    return json.JSONDecoder(strict=False).raw_decode(text)[0]
 
 
 def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
@@ -138,7 +131,7 @@ def _json_ld_items(value: Any, most: int) -> Iterator[Item]:
         elif isinstance(value, dict):
             most -= 1
             yield value
-            waiting.extend(value[key] for key in ("mainEntityOfPage", "mainEntity", "@graph") if key in value)
+            waiting += [value[key] for key in ("mainEntityOfPage", "mainEntity", "@graph") if key in value]
 
 
 def _find_main_work(items: list[Item], url: str) -> Item:
@@ -275,7 +268,7 @@ def declared_texts_of(page: Page) -> tuple[DeclaredText, ...]:
         (DeclaredText(field=2, text='2 eggs'),)
     """
     source, declared, left = page.self_description, list[DeclaredText](), _MOST_CHARACTERS
-    if not (source.texts or source.scripts or any(meta.itemprop for meta in source.metas)):
+    if not (source.texts or source.scripts or any(map(attrgetter("itemprop"), source.metas))):
         return ()
     for field, written in _written(page):
         if text := without_markup(written[:left]):
@@ -296,7 +289,8 @@ def _written(page: Page) -> Iterator[tuple[int, str]]:
                 yield field, meta.content
     for names, element in source.texts:
         if (field := _field_of(names, element)) >= 0:
-            yield field, element.get("content") or "".join(map(str, _all(element)))
+            texts: Any = _VISIBLE(element)
+            yield field, element.get("content") or "".join(texts)
 
 
 def _of_items(items: list[dict[str, Any]]) -> Iterator[tuple[int, str]]:
@@ -312,7 +306,7 @@ def _of_items(items: list[dict[str, Any]]) -> Iterator[tuple[int, str]]:
                 if field >= 0:
                     yield field, value
             elif isinstance(value, list):
-                waiting.extend((one, field, within) for one in reversed(value[:left]))
+                waiting += [(one, field, within) for one in reversed(value[:left])]
             elif isinstance(value, dict) and id(value) not in seen:
                 seen.add(id(value))
                 waiting.extend(reversed(list(_inside(value, field, within))))
@@ -371,17 +365,8 @@ def _field_of(names: str, element: Element) -> int:
 
 def _thing_of(element: Element) -> tuple[tuple[str, ...], str]:
     """Return the types of the thing whose property an element is, and what that thing is of another."""
-    above: Element | None = element.getparent()
-    for _ in range(_MOST_LEVELS):
-        if above is None:
-            break
+    for above in islice(element.iterancestors(), _MOST_LEVELS):
         if kinds := above.get("itemtype") or above.get("typeof"):
-            types = tuple(kind.rpartition("/")[2].rpartition(":")[2] for kind in kinds.split())
+            types = tuple([kind.rpartition("/")[2].rpartition(":")[2] for kind in kinds.split()])
             return types, _PREFIX.sub("", above.get("itemprop") or above.get("property") or "")
-        above = above.getparent()
     return (), ""
-
-
-def _all(element: Element) -> list[Any]:
-    texts: Any = _VISIBLE(element)
-    return list(texts)

@@ -25,7 +25,6 @@ from denoise_crawler.page.declarations import (
     without_markup,
 )
 from denoise_crawler.page.page import Page
-from denoise_crawler.page.self_description import SelfDescription
 from denoise_crawler.page.text import letters, without_controls
 from denoise_crawler.page.titles import headline_of, site_names
 
@@ -50,16 +49,6 @@ _OTHERS = re.compile(
 )
 
 
-def published(page: Page, declared: Declarations) -> str | None:
-    """Return the first readable date, preferring the date of publication."""
-    return _first_date(_published(page, declared))
-
-
-def modified(page: Page, declared: Declarations) -> str | None:
-    """Return the date of the last change, None if the page declares none."""
-    return _first_date(_modified(page.self_description, declared))
-
-
 def _first_date(texts: Iterable[str]) -> str | None:
     for text in texts:
         if (date := iso_date(text)) and date > _BEFORE_THE_WEB:
@@ -68,6 +57,7 @@ def _first_date(texts: Iterable[str]) -> str | None:
 
 
 def _published(page: Page, declared: Declarations) -> Iterator[str]:
+    """Yield what may be the date of publication, the likeliest first."""
     work, described = declared.work, page.self_description
     yield from strings(work.get("datePublished"), work.get("uploadDate"), work.get("dateCreated"))
     for name in _DATE_METAS:
@@ -75,7 +65,7 @@ def _published(page: Page, declared: Declarations) -> Iterator[str]:
             yield from declared.metas[name]
     yield from strings(*[item.get("datePublished") for item in declared.wrappers])
     yield from _values(described.dates)
-    times = _own_times(page, described) if described.times else []
+    times = _own_times(page) if described.times else []
     yield from _values([time for time in times if time.get("pubdate") is not None])
     in_address, beside = dates_in_address(page.url), date_beside(page)
     for shown in ([beside] if beside else []) + _shown_in(times):
@@ -97,19 +87,17 @@ def _days_between(text: str, other: str) -> int:
     return abs((days[0] - days[1]).days) if len(days) == 2 else 0
 
 
-def _own_times(page: Page, described: SelfDescription) -> list[_Element]:
+def _own_times(page: Page) -> list[_Element]:
     """Return the ``time`` elements that may be the page's own: none of a teaser, a comment or another article."""
-    elements = described.times[:_MAX_TIME_ELEMENTS]
-    times = [time for time in elements if next(time.iterancestors("aside", "nav"), None) is None]
-    times = [
+    articles = {_article_of(heading) for heading in page.self_description.headings[:MAX_VALUES]} - {None}
+    return [
         time
-        for time in times
-        if all(is_own_address(page, link.get("href", "")) for link in time.iterancestors("a"))
+        for time in page.self_description.times[:_MAX_TIME_ELEMENTS]
+        if next(time.iterancestors("aside", "nav"), None) is None
+        and all(is_own_address(page, link.get("href", "")) for link in time.iterancestors("a"))
+        and not (articles and (article := _article_of(time)) is not None and article not in articles)
+        and not _is_of_others(time)
     ]
-    articles = {_article_of(heading) for heading in described.headings[:MAX_VALUES]} - {None}
-    if articles:
-        times = [time for time in times if _article_of(time) in (None, *articles)]
-    return [time for time in times if not _is_of_others(time)]
 
 
 def _article_of(element: _Element) -> _Element | None:
@@ -131,12 +119,13 @@ def _names_others(classes: str) -> bool:
     return _OTHERS.search(classes) is not None
 
 
-def _modified(described: SelfDescription, declared: Declarations) -> Iterator[str]:
+def _modified(page: Page, declared: Declarations) -> Iterator[str]:
+    """Yield the dates of the last change, as far as the page declares it."""
     yield from strings(declared.work.get("dateModified"))
     for name in _MODIFIED:
         yield from declared.metas.get(name, ())
     yield from strings(*[item.get("dateModified") for item in declared.wrappers])
-    yield from _values(described.changes)
+    yield from _values(page.self_description.changes)
 
 
 def _values(elements: list[_Element]) -> list[str]:
@@ -281,7 +270,7 @@ def metadata_of(page: Page) -> Metadata:
     return Metadata(
         title=headline_of(page, declared),
         author=authors_of(page, declared),
-        date=published(page, declared),
+        date=_first_date(_published(page, declared)),
         language=page.language or _language(declared),
     )
 
@@ -297,13 +286,14 @@ def more_metadata_of(page: Page) -> MoreMetadata:
     """
     declared = page.once(declarations_of)
     work = declared.work
+    links: Any = [] if page.tree is None else _CANONICAL(page.tree)
     return MoreMetadata(
         description=declared.first_meta(*_DESCRIPTIONS) or first(strings(work.get("description"))),
         image=_address(page, declared.first_meta(*_IMAGES) or _image(declared)),
-        canonical_url=_address(page, _canonical(page) or declared.first_meta("og:url")),
+        canonical_url=_address(page, next(map(str, links), "") or declared.first_meta("og:url")),
         site_name=_site_name(declared),
         tags=_tags(declared),
-        modified=modified(page, declared),
+        modified=_first_date(_modified(page, declared)),
     )
 
 
@@ -320,11 +310,6 @@ def _address(page: Page, address: str | None) -> str | None:
     """Return an http(s) address, absolute; None for any other."""
     absolute = without_controls(page.absolute(address.strip())) if address and address.strip() else ""
     return absolute if absolute.startswith(("http://", "https://")) else None
-
-
-def _canonical(page: Page) -> str | None:
-    links: Any = [] if page.tree is None else _CANONICAL(page.tree)
-    return str(links[0]) if links else None
 
 
 def _image(declared: Declarations) -> str | None:

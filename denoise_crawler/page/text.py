@@ -10,24 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.kernel.hashes import hash32, hash64
-
-__all__ = [
-    "HAN",
-    "KANA",
-    "collapse_spaces",
-    "counted",
-    "hash32",
-    "hash64",
-    "letters",
-    "load_dictionary",
-    "one_line",
-    "printable",
-    "visible",
-    "without_controls",
-    "without_lone_surrogates",
-    "words",
-]
+from denoise_crawler.kernel.hashes import hash32 as hash32
+from denoise_crawler.kernel.hashes import hash64 as hash64
 
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
 KANA = "぀-ヿ"

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from denoise_crawler.page.declarations import (
+    MAX_VALUES,
     Declarations,
     declarations_of,
     first,
@@ -57,13 +58,13 @@ def headline_of(page: Page, declared: Declarations) -> str:
     names = page.once(site_names)
     linked = strings(declared.work.get("headline"), declared.work.get("name"))[:1]
     headline = letters(linked[0]) if linked else ""
-    every = linked + _declared_titles(declared)
+    every = linked + _declared_titles(page, declared)
     others = [title for title in every if (own := letters(title)) == headline or own not in names]
     titles = [_without_site(title, names) for title in others or every]
     titles = [title for title in titles if len(title) >= _LEAST_CHARACTERS] or titles
     keys = list(map(letters, titles))
     headings: dict[str, str] = {}  # with their letters
-    for heading in map(heading_text, declared.headings):
+    for heading in map(heading_text, page.self_description.headings[:MAX_VALUES]):
         if 0 < len(heading) <= MAX_CHARACTERS and (own := letters(heading)) not in names:
             if own in keys:
                 return heading
@@ -114,11 +115,11 @@ def heading_text(heading: Element) -> str:
     return text
 
 
-def _declared_titles(declared: Declarations) -> list[str]:
+def _declared_titles(page: Page, declared: Declarations) -> list[str]:
     """Return the title in ``meta``, where most sites write two alike, and that in ``title``."""
     both = declared.metas.get("og:title") or declared.metas.get("twitter:title")
     titles = [without_markup(both[0])] if both else []
-    text = text_of(declared.titles[0]) if declared.titles else ""
+    text = text_of(page.self_description.titles[0]) if page.self_description.titles else ""
     return titles + ([unescape(text) if "&" in text else text] if text else [])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -171,12 +172,9 @@ def unseen_of(page: Page) -> Unseen | None:
     nodes, styles = page.nodes, page.self_description.styles
     selectors = hiding_selectors([sheet.text or "" for sheet in styles if _applies(sheet)])
     elements = {index: nodes.elements[index] for index in signed(nodes)}
-    controls = _Controls()
-    for element in elements.values():
-        if element.get("aria-expanded"):
-            controls.add(element)
+    names, parents = _opened(elements.values())
     classes = sorted([name for one in selectors if (name := one.partition(".")[2])])
-    identities = sorted([*controls.names, *[name for one in selectors if (name := one.partition("#")[2])]])
+    identities = sorted([*names, *[name for one in selectors if (name := one.partition("#")[2])]])
     for start in range(0, max(len(classes), len(identities)), _WORDS_AT_ONCE):
         words = {
             "class": classes[start : start + _WORDS_AT_ONCE],
@@ -186,41 +184,29 @@ def unseen_of(page: Page) -> Unseen | None:
             elements[index] = nodes.elements[index]
     hidden, panels = list[int](), list[int]()
     for index, element in elements.items():
-        if index and nodes.end_of(index) > index + 1 and (kind := _kind(element, selectors, controls)):
+        if index and nodes.end_of(index) > index + 1 and (kind := _kind(element, selectors, names, parents)):
             (hidden if kind == HIDES else panels).append(index)
     return Unseen(_below(nodes, hidden), _below(nodes, panels)) if hidden or panels else None
 
 
-class _Controls:
-    """What some elements open: the identities that they name, and the elements that they stand in."""
-
-    def __init__(self) -> None:
-        self.names = set[str]()
-        self.parents = set[Element]()
-
-    def add(self, element: Element) -> None:
-        """Add what an element opens."""
-        if len(self.parents) >= _MOST_CONTROLS:
-            return
-        self.names.update(element.get("aria-controls", "").split()[:2])
+def _opened(elements: Iterable[Element]) -> tuple[set[str], set[Element]]:
+    """Return what controls among elements open: the ids that they name, and the elements that they stand in."""
+    names, parents = set[str](), set[Element]()
+    for element in elements:
+        if not element.get("aria-expanded") or len(parents) >= _MOST_CONTROLS:
+            continue
+        names.update(element.get("aria-controls", "").split()[:2])
         for name in _TARGETS:
             if (target := element.get(name, ""))[:1] == "#":
-                self.names.add(target[1:])
-        above = element.getparent()
-        for _ in range(2):
-            if above is not None and above.tag != "body":
-                self.parents.add(above)
-                above = above.getparent()
-
-    def open(self, element: Element) -> bool:
-        """Return True if an element is opened."""
-        return element.get("id") in self.names or element.getparent() in self.parents
+                names.add(target[1:])
+        parents.update(islice(element.iterancestors(), 2))
+    return names, {one for one in parents if one.tag not in ("body", "html")}
 
 
-def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -> str:
+def _kind(element: Element, selectors: Mapping[str, str], names: set[str], parents: set[Element]) -> str:
     """Return whether an element ``HIDES`` what is in it, or ``OPENS``; empty for neither."""
     tag = str(element.tag)
-    if tag == "details" or element.get("role") == "tabpanel" or element.get("id") in controls.names:
+    if tag == "details" or element.get("role") == "tabpanel" or element.get("id") in names:
         return OPENS
     classes, hiding, style = element.get("class", "").split(), element.get("hidden"), element.get("style")
     named = _named(tag, classes, element.get("id"), selectors) if selectors else set[str]()
@@ -229,7 +215,9 @@ def _kind(element: Element, selectors: Mapping[str, str], controls: _Controls) -
         return OPENS
     if not hides and hiding is None:
         return ""
-    return OPENS if controls.open(element) or _is_named_panel(element) else HIDES
+    above = element.getparent()
+    opens = above in parents or _is_named_panel(element) or (above is not None and _is_named_panel(above))
+    return OPENS if opens else HIDES
 
 
 def _named(tag: str, classes: list[str], identity: str | None, selectors: Mapping[str, str]) -> set[str]:
@@ -239,11 +227,8 @@ def _named(tag: str, classes: list[str], identity: str | None, selectors: Mappin
 
 
 def _is_named_panel(element: Element) -> bool:
-    """Return True if the names of an element, or of what it stands in, say that it opens."""
-    for one in (element, element.getparent()):
-        if one is not None and _names_panel(one.get("class", "")[:200], one.get("id", "")[:200]):
-            return True
-    return False
+    """Return True if the class or id of an element says that it opens."""
+    return _names_panel(element.get("class", "")[:200], element.get("id", "")[:200])
 
 
 @lru_cache(maxsize=4_096)

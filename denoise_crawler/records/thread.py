@@ -34,7 +34,7 @@ _OFTEN, _SHORT = 2, 60  # a short text that stands more often is no prose
 _DATE_INSIDE = 0.6  # what holds the date as well is less likely the text of a post alone
 _NAMED_WORTH = 1.3
 _POST_NAMES = re.compile(r"post|messag|msg|content|comment|text|body|repl|answer|entry", re.IGNORECASE)
-_MAX_USER_CHARACTERS = 40
+_MAX_USER_CHARACTERS = 40  # one letter stands for a picture
 _SURE_USER, _SURER_USER = 0.5, 1.0  # of the best name, and of those for posts that have none
 _TRIED = 3
 _SAID, _DECLARED, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.3, 0.7, 1.2, 0.05, 0.7
@@ -124,7 +124,7 @@ def thread_of(page: Page) -> Thread:
 
 def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
-    texts = [text and collapse_spaces(text) for text in nodes.texts]
+    texts = [" ".join(text.split()) for text in nodes.texts]
     often = Counter([text for text in texts if text and len(text) <= _SHORT])
     dated = [
         find_date(text[:_LONG]) is not None if text else tag == "time" and end == index + 1
@@ -150,7 +150,7 @@ def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: floa
     held = [sums.characters[end] - sums.characters[start] for start, end in spans]
     coverage = total / sums.prose[-1]
     density = sum([one / every for one, every in zip(prose, held, strict=True) if every]) / sum(map(bool, held))
-    borders = zip([0, *(end for _, end in spans)], [*bodies, len(nodes)], strict=True)
+    borders = zip([0, *[end for _, end in spans]], [*bodies, len(nodes)], strict=True)
     between = [sums.dates[start] > sums.dates[end] for end, start in borders]
     inside = sum([1 / dates for start, end in spans if (dates := sums.dates[end] - sums.dates[start])])
     count = len(bodies)
@@ -162,7 +162,7 @@ def _spaces(nodes: Nodes, bodies: Sequence[int]) -> list[range]:
     """Return the own nodes of each post; what stands before the first is as long as before the others."""
     own = [_own_element(nodes, bodies, number) for number in range(len(bodies))]
     gaps = [after.start - before.stop for before, after in pairwise(own)]
-    starts = [max(own[0].start - min(gaps, default=0), 0), *(one.stop for one in own[:-1])] if own else []
+    starts = [max(own[0].start - min(gaps, default=0), 0), *[one.stop for one in own[:-1]]] if own else []
     return [range(start, one.stop) for start, one in zip(starts, own, strict=True)]
 
 
@@ -184,6 +184,9 @@ def users_of(page: Page) -> list[int]:
 
     @cache  # elements in each other begin with the same text
     def is_name(text: int) -> bool:
+        link = nodes.links[text]
+        if link >= 0 and (nodes.address_of(link) or "").startswith("#"):
+            return False  # "back to top"
         return _may_be_name(nodes.texts[text]) and not _leads_to_date(nodes, text, following)
 
     for number, (space, body) in enumerate(zip(thread.spaces, thread.bodies, strict=True)):
@@ -243,7 +246,7 @@ def _user_names(page: Page, index: int) -> Iterator[str]:
 
 def _may_be_name(text: str) -> bool:
     line = collapse_spaces(text) if len(text) < 10 * _MAX_USER_CHARACTERS else text
-    if len(line) > _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
+    if not 1 < len(line) <= _MAX_USER_CHARACTERS or _LETTER.search(line) is None:
         return False
     return find_date(line) is None and not _CLOCK.match(line)
 

@@ -24,6 +24,7 @@ from denoise_crawler.rules.selectors import selector_of
 with needs("commands"):
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
+    from rich.filesize import decimal
 
 _ASSETS = Path(__file__).parent / "assets"
 _SAFE_JSON = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
@@ -97,28 +98,13 @@ def number(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
 
 
-def size(value: int) -> str:
-    """Return a number of bytes in a readable unit.
-
-    Example:
-        >>> size(999), size(2_500_000)
-        ('999 bytes', '2.5 MB')
-    """
-    amount = float(value)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if amount < 1000 or unit == "GB":
-            break
-        amount /= 1000
-    return f"{value:,} bytes" if unit == "bytes" else f"{amount:,.1f} {unit}"
-
-
 @cache
 def _environment(templates: Path | None) -> Environment:
     loader = FileSystemLoader([*filter(None, [templates]), _ASSETS])
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    filters = {"percent": percent, "number": number, "size": size, "counted": counted}
+    filters = {"percent": percent, "number": number, "size": decimal, "counted": counted}
     environment.filters.update({**filters, "srcdoc": srcdoc, "json_data": json_data})
     return environment
 

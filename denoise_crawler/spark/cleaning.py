@@ -150,7 +150,7 @@ def _by_site(pages: DataFrame, site: Callable[[str], str]) -> DataFrame:
 
 
 def _write(batches: Iterator[pa.RecordBatch], file: str) -> None:
-    """Write the pages of a partition into a file of this machine, since a batch reads them twice."""
+    """Write the pages of a partition into a file of this machine, since a batch reads them several times."""
     if (first := next(batches, None)) is not None:
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with pa.OSFile(file, "wb") as sink, pa.ipc.new_stream(sink, first.schema, options=options) as pages:

@@ -33,6 +33,15 @@ BUILDS = {
         "<tr><td>by <a href=/u/{number} class=user>{user}</a>: <i>{time}</i></td></tr>"
         "<tr><td><div class=narrow>{text}</div></td></tr>"
     ),
+    "rows with a link to the top between them": (
+        "<tr><td><span class=name>{user}</span><br>Joined: {number} Mar 2005</td>"
+        "<td><div>Posted: {time}</div><div class=message>{text}</div></td></tr>"
+        "<tr><td><span class=nav><a href=#top>Back to top</a></span></td></tr>"
+    ),
+    "a letter in place of a picture": (
+        "<div class=post><a class=user href=/members/{number}>{user[0]}</a> <a href=/members/{number}>{user}</a>"
+        "<div>{time}</div><div class=text>{text}</div></div>"
+    ),
     "a list with microdata": (
         "<li><span itemprop=author>{user}</span> <time datetime=2024-05-0{number}T10:00>{time}</time>"
         "<div itemprop=text>{text}</div></li>"

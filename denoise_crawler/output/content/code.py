@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -239,6 +240,7 @@ def _whole_text(element: _Element) -> str:
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language
+_NOT_OF_CODE = frozenset({"body", "article", "main", "section", "li", "td", "blockquote"})
 _ATTRIBUTES = ("data-language", "data-lang", "data-code-language", "data-enlighter-language", "data-syntax")
 _NAME = r"([\w+#.-]{1,20})"
 _LANGUAGES = [
@@ -278,19 +280,13 @@ def code_language(block: _Element) -> str:
 
 
 def _elements(block: _Element) -> Iterator[_Element]:
-    yield block
-    inner = list(block.iterchildren("code", "div", "pre", "span"))[:2]
-    yield from inner
-    for child in inner[:1]:
-        yield from list(child.iterchildren("code", "pre"))[:1]
-    above = block.getparent()
-    for _ in range(MAX_ABOVE):
-        if above is None or above.tag in ("body", "article", "main", "section", "li", "td", "blockquote"):
-            return
-        if sum(1 for child in above.iterchildren("pre", "table")) > 1:
+    inner = list(islice(block.iterchildren("code", "div", "pre", "span"), 2))
+    yield from (block, *inner)
+    yield from islice(inner[0].iterchildren("code", "pre") if inner else (), 1)
+    for above in islice(block.iterancestors(), MAX_ABOVE):
+        if above.tag in _NOT_OF_CODE or len(list(islice(above.iterchildren("pre", "table"), 2))) > 1:
             return
         yield above
-        above = above.getparent()
 
 
 def _checked(name: str) -> str:
@@ -313,7 +309,8 @@ _VERSE = re.compile(r"(?:^|[\s_-])(?:verse|poem|poetry|lyrics)(?:$|[\s_-])", re.
 _KEEPS_SPACES = re.compile(r"white-space:\s*pre\b(?!-line)")
 _BLOCK_STYLE = re.compile(r"display:\s*(?:block|flex|grid|table)\b")
 _BLOCK_CLASS = re.compile(r"(?:^|[\s_-])(?:block|codeblock)(?:$|[\s_-])", re.IGNORECASE)
-_IN_LONE_CODE = INLINE | frozenset({"br", "div"})
+_IN_MARKED_CODE = INLINE | {"br"}
+_IN_LONE_CODE = INLINE | {"br", "div"}
 _ONE_LINE = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary", "caption", "figcaption", "td", "th"})
 _MAX_NEAR = 50  # nodes that are looked at beside a code
 _NUMBERS = re.compile(r"[\s\d]*")
@@ -335,14 +332,13 @@ def is_code(nodes: Nodes, index: int) -> bool:
     if tag == "code":
         return _is_block_of_code(nodes, index)
     if element.get("data-lang") and "code" in classes:
-        return all(one in INLINE or one == "br" for one in nodes.tags[index + 1 : nodes.ends[index]])
+        return _IN_MARKED_CODE.issuperset(nodes.tags[index + 1 : nodes.ends[index]])
     return _CODE_BOX.search(classes) is not None or _holds_editor_lines(nodes, index)
 
 
 def _is_block_of_code(nodes: Nodes, index: int) -> bool:
     """Return True if a ``code`` without a ``pre`` is a block: it keeps its lines, or stands alone and has some."""
-    alone = _stands_alone(nodes, index)
-    element = nodes.elements[index]
+    element, alone = nodes.elements[index], _stands_alone(nodes, index)
     style = element.get("style", "")
     keeps_spaces = _KEEPS_SPACES.search(style) is not None
     if not keeps_spaces and not alone:
@@ -350,11 +346,9 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
     has_lines = "\n" in _whole_text(element).strip()
     if keeps_spaces and has_lines:
         return True
-    if not alone or not all(tag in _IN_LONE_CODE for tag in nodes.tags[index + 1 : nodes.ends[index]]):
-        return False
-    if has_lines or _BLOCK_STYLE.search(style) or _BLOCK_CLASS.search(element.get("class", "")):
-        return True
-    return "br" in nodes.tags[index + 1 : nodes.ends[index]]
+    inside = nodes.tags[index + 1 : nodes.ends[index]]
+    is_named = _BLOCK_STYLE.search(style) or _BLOCK_CLASS.search(element.get("class", ""))
+    return bool(alone and (has_lines or is_named or "br" in inside)) and _IN_LONE_CODE.issuperset(inside)
 
 
 def _stands_alone(nodes: Nodes, index: int) -> bool:
@@ -372,11 +366,11 @@ def _stands_alone(nodes: Nodes, index: int) -> bool:
 
 def _holds_editor_lines(nodes: Nodes, index: int) -> bool:
     """Return True if all that stands right in an element are the lines of an editor."""
-    one = 0
-    for one in nodes.children(index):
-        if nodes.tags[one] != "div" or not EDITOR_LINE.search(nodes.elements[one].get("class", "")):
-            return False
-    return one > 0
+    inside = nodes.ends[index] > index + 1
+    return inside and all(
+        nodes.tags[one] == "div" and EDITOR_LINE.search(nodes.elements[one].get("class", ""))
+        for one in nodes.children(index)
+    )
 
 
 def _block_around(nodes: Nodes, index: int) -> int:
