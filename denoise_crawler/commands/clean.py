@@ -5,9 +5,8 @@ from __future__ import annotations
 import signal
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -77,11 +76,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, settings: BaseSettings) -> int:
     """Clean the pages and return the exit code; raise UsageError for arguments that cannot be used."""
-    work = _Run(arguments, _settings(arguments, settings))
+    chosen = _settings(arguments, settings)
+    work = _Run(arguments, chosen)
     try:
         work.read()  # reports an unreadable path before anything is written
         target = Target(arguments.rendering, arguments.output, arguments.overwrite_output, resume=arguments.resume)
-        opening = target.open(arguments.paths, work.site)
+        opening = target.open(arguments.paths, chosen.site)
     except (SourceError, OutputError) as error:
         raise UsageError(str(error), print_help=False) from None
     try:
@@ -109,11 +109,6 @@ class _Run:
         self._fallbacks = self._held = 0
         self._rules = rules_of(chosen, arguments)
 
-    @property
-    def site(self) -> Callable[[str], str]:
-        """The function that returns the site of a URL."""
-        return self._chosen.site
-
     def write_all(self, output: Output) -> int:
         """Clean all pages that ``output`` does not hold, write and report them; return the exit code."""
         start = time.monotonic()
@@ -123,9 +118,14 @@ class _Run:
             self._held += is_held
             return is_held
 
-        with self._progress() as pages, closing(self._results(pages, output.holds and is_done)) as results:
+        choice, rendering = self._chosen.choice, self._arguments.rendering
+        names = ("counting", "learning", "cleaning") if choice.learns else ("cleaning",)
+        bar = reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
+        render = rendering if rendering in RENDERINGS else None
+        job = Job(self._chosen.cleaning(self._rules), render, self._chosen.site, self._workers)
+        with bar as pages, closing(clean_as(job, pages, self._stats, output.holds and is_done)) as results:
             for result in results:
-                self._fallbacks += bool(result.page.text) and result.page.method == self._chosen.choice.name
+                self._fallbacks += bool(result.page.text) and result.page.method == choice.name
                 output.write(result)
         self._print(*self._report(time.monotonic() - start))
         damaged = self._reading.damage or self._stats.failed or self._stats.unlearned
@@ -140,19 +140,9 @@ class _Run:
         """Print why the work ended early and how much is done."""
         self._print(f"{why}; {counted(self._stats.pages, 'page')} done")
 
-    def _results(self, pages: Callable[[], Pages], is_done: Callable[[str], bool] | None) -> Any:
-        rendering, chosen = self._arguments.rendering, self._chosen
-        render = rendering if rendering in RENDERINGS else None
-        job = Job(chosen.cleaning(self._rules), render, chosen.site, self._workers)
-        return clean_as(job, pages, self._stats, is_done)
-
     def _print(self, *lines: str) -> None:
         for line in lines:
             self._console.print(printable(line), markup=False)
-
-    def _progress(self) -> Any:
-        names = ("counting", "learning", "cleaning") if self._chosen.choice.learns else ("cleaning",)
-        return reading_bar(self.read, lambda: self._reading, self._arguments.paths, names, self._console)
 
     def _report(self, seconds: float) -> Iterator[str]:
         stats, reading, extractor = self._stats, self._reading, self._chosen.writing.extractor

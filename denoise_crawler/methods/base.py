@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -46,6 +46,11 @@ class Judgement:
     def all_kept(cls, nodes: Nodes, why: str = "") -> Self:
         """Return the judgement that keeps all ``nodes``, for the reason ``why``."""
         return cls([False] * len(nodes), [0.0] * len(nodes), lambda _: why)
+
+    def because(self, why: str, **changes: Any) -> Self:
+        """Return this judgement with ``changes`` of its fields, and with ``why`` behind each of its reasons."""
+        own = self.reason
+        return replace(self, reason=lambda index: f"{each} ({why})" if (each := own(index)) else why, **changes)
 
 
 class Method(ABC):

@@ -223,13 +223,7 @@ def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:
 
 def _safer(safer: Judgement, kept: int, kept_by_safer: int) -> Judgement:
     left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
-    because = f"guard, as {left}: the page alone was judged"
-
-    def reason(index: int) -> str:
-        own = safer.reason(index)
-        return f"{own} ({because})" if own else because
-
-    return replace(safer, reason=reason, guarded=True)
+    return safer.because(f"guard, as {left}: the page alone was judged", guarded=True)
 
 
 def _keep_all(judgement: Judgement) -> Judgement:

@@ -14,6 +14,7 @@ from lxml import etree
 
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.methods import Judgement
+from denoise_crawler.methods.base import spare_holders
 from denoise_crawler.methods.guard import leaves_next_to_nothing
 from denoise_crawler.page import Element, Page
 from denoise_crawler.page.date_parsing import iso_date
@@ -121,7 +122,8 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
         return judgement
     noise = _noise(page, judgement.noise, decided)
     if leaves_next_to_nothing(page, noise, judgement.noise):
-        return _passed_over(judgement, file)
+        why = f"{file.name} is passed over: its rules leave next to nothing of this page"
+        return judgement.because(why, passed_over=file.name)
 
     def reason(index: int) -> str:
         decision = decided[index]
@@ -163,23 +165,7 @@ def _noise(page: Page, judged: list[bool], decided: list[Decision | None]) -> li
         gone if decision is None or decision.kept is None else not decision.kept
         for gone, decision in zip(judged, decided, strict=True)
     ]
-    parents, result = page.nodes.parents, list(noise)
-    for node, gone in enumerate(noise):
-        above = -1 if gone else parents[node]
-        while above >= 0 and result[above]:
-            result[above] = False
-            above = parents[above]
-    return result
-
-
-def _passed_over(judgement: Judgement, file: SiteFile) -> Judgement:
-    because = f"{file.name} is passed over: its rules leave next to nothing of this page"
-
-    def reason(index: int) -> str:
-        own = judgement.reason(index)
-        return f"{own} ({because})" if own else because
-
-    return replace(judgement, reason=reason, passed_over=file.name)
+    return spare_holders(noise, page.nodes.parents)
 
 
 def values_of(page: Page, file: SiteFile) -> dict[str, str]:
