@@ -1827,24 +1827,23 @@ cdef extern from *:
     #define INVERT(failed, v, left) for (int i = 0; i < 8; i++) (left)[8 * (v) + i] = ~(failed)[v].of[i]
     #endif
     /* Find the scores of all trees for up to 32 rows: first which leaves of each tree are left for them, for which
-       there is room, then the sums of the lowest ones, of some rows at a time. values has VECTORS vectors a feature. */
-    #define AT_ONCE 16
+       there is room, then the sums of the lowest ones, of some rows at a time. values has VECTORS vectors a feature,
+       which begin at the places of splits, in bytes. */
+    #define AT_ONCE 8
+    #define TEST_SPLITS(vectors) \\
+        for (size_t split = tree * splits; split < (tree + 1) * splits; split++) { \\
+            const floats *column = (const floats *)((const char *)values + places[split]); \\
+            UNROLLED for (int v = 0; v < vectors; v++) \\
+                TEST(column, v, thresholds[split], ruled_out[split], failed); \\
+        }
     #define ADD_TREES(name) \\
-        static void name(const floats *values, size_t rows, size_t trees, size_t splits, const int32_t *features, \\
+        static void name(const floats *values, size_t rows, size_t trees, size_t splits, const uint32_t *places, \\
                          const float *thresholds, const uint32_t *ruled_out, const double *leaves, size_t most, \\
                          uint32_t *left, double *total) { \\
             for (size_t tree = 0; tree < trees; tree++) { \\
                 masks failed[VECTORS]; \\
                 memset(failed, 0, sizeof failed); \\
-                for (size_t split = 0; split < splits; split++, features++, thresholds++, ruled_out++) { \\
-                    const floats *column = values + (size_t)*features * VECTORS; \\
-                    TEST(column, 0, *thresholds, *ruled_out, failed); \\
-                    if (rows > 8) { \\
-                        TEST(column, 1, *thresholds, *ruled_out, failed); \\
-                        TEST(column, 2, *thresholds, *ruled_out, failed); \\
-                        TEST(column, 3, *thresholds, *ruled_out, failed); \\
-                    } \\
-                } \\
+                if (rows > 8) TEST_SPLITS(VECTORS) else TEST_SPLITS(1) \\
                 UNROLLED for (int v = 0; v < VECTORS; v++) \\
                     INVERT(failed, v, left + tree * ROWS); \\
             } \\
@@ -1859,7 +1858,7 @@ cdef extern from *:
                     total[row] = sums[row - first]; \\
             } \\
         }
-    typedef void (*AddTrees)(const floats *, size_t, size_t, size_t, const int32_t *, const float *, const uint32_t *,
+    typedef void (*AddTrees)(const floats *, size_t, size_t, size_t, const uint32_t *, const float *, const uint32_t *,
                              const double *, size_t, uint32_t *, double *);
     ADD_TREES(add_trees_anywhere)
     #if defined(__x86_64__) && defined(__GNUC__)
@@ -1876,7 +1875,7 @@ cdef extern from *:
     int lowest_bit(unsigned int bits) nogil
     ctypedef struct floats
     ctypedef void (*AddTrees)(
-        const floats*, size_t, size_t, size_t, const int32_t*, const float*, const uint32_t*, const double*, size_t,
+        const floats*, size_t, size_t, size_t, const uint32_t*, const float*, const uint32_t*, const double*, size_t,
         uint32_t*, double*
     ) noexcept nogil
     AddTrees fastest_add_trees() nogil
@@ -1885,9 +1884,8 @@ cdef extern from *:
 cdef class Trees:
     """Boosted trees: every split is tested on every row, and the leaf is the first that no failed test rules out."""
 
-    cdef const int32_t[:, ::1] features
     cdef const float[:, ::1] thresholds
-    cdef const uint32_t[:, ::1] ruled_out
+    cdef const uint32_t[:, ::1] ruled_out, places
     cdef const double[:, ::1] leaves
     cdef size_t columns  # a table has at least so many
 
@@ -1905,7 +1903,8 @@ cdef class Trees:
         for tree in range(trees):
             for split in range(splits):
                 self.columns = max(self.columns, 1 + <size_t>(<uint32_t>features[tree, split]))  # below 0: a high one
-        self.features, self.thresholds, self.leaves = features, thresholds, leaves
+        self.thresholds, self.leaves = thresholds, leaves
+        self.places = np.multiply(features, ROWS * sizeof(float)).astype(np.uint32)
         self.ruled_out = np.bitwise_and(ruled_out, np.uint32(0x7FFFFFFF))  # so that a leaf is left
 
     def scores(self, const float[:, ::1] columns not None, Py_ssize_t sums=1):
@@ -1914,7 +1913,7 @@ cdef class Trees:
         ``columns`` is the table by feature.
         """
         cdef Py_ssize_t count = columns.shape[0], rows = columns.shape[1]
-        cdef Py_ssize_t trees = self.features.shape[0], splits = self.features.shape[1]
+        cdef Py_ssize_t trees = self.places.shape[0], splits = self.places.shape[1]
         cdef Py_ssize_t first, some, column, at, each = trees // sums
         cdef float* values
         cdef void* room
@@ -1938,7 +1937,7 @@ cdef class Trees:
                     memcpy(values + column * ROWS, &columns[column, first], some * sizeof(float))
                 for at in range(sums):
                     add_trees(
-                        <const floats*>values, some, each, splits, &self.features[at * each, 0],
+                        <const floats*>values, some, each, splits, &self.places[at * each, 0],
                         &self.thresholds[at * each, 0], &self.ruled_out[at * each, 0], &self.leaves[at * each, 0],
                         self.leaves.shape[1], <uint32_t*>(values + count * ROWS), &total[at * rows + first],
                     )

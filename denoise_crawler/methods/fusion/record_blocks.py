@@ -38,7 +38,6 @@ _LONG, _LONG_SHARE = 40, 0.05  # … and no sentence that comes back, but for it
 _PRICED = 0.5  # of the pages have a price there, fewer the same
 _PRICE_CHARACTERS = 60
 _NEAR = 20  # blocks behind the main heading: prices elsewhere are advertisements
-_DIGIT = re.compile(r"\d")
 _CURRENCIES = "USD|EUR|GBP|CNY|RMB|PLN|BYN|RUB|UAH|KZT|CHF|SEK|NOK|DKK|CZK|INR|AUD|CAD|VND|ILS|HRK|Kn"
 _PRICE = re.compile(
     rf"(?:[$€£¥￥₽₴₹₫₪]|\b(?:{_CURRENCIES}))\s?\d|\d\s?(?:[€£元₽₴₹₫₪]|zł|руб|kr\b|Kč|(?:{_CURRENCIES})\b)"
@@ -69,18 +68,12 @@ def record_fields(look: Look) -> NDArray[np.bool_] | None:
 
 def prices(blocks: Blocks, first: int, last: int) -> list[int]:
     """Return the short blocks from ``first`` up to ``last`` that have a price."""
-    short = blocks.characters[first:last] <= _PRICE_CHARACTERS
-    return [block for block in (np.flatnonzero(short) + first).tolist() if has_price(blocks.texts[block])]
-
-
-def has_price(text: str) -> bool:
-    """Return True if a price stands in ``text``.
-
-    Example:
-        >>> has_price("from 12 €"), has_price("12 pages")
-        (True, False)
-    """
-    return _DIGIT.search(text) is not None and _PRICE.search(text) is not None  # most texts have no digit
+    texts, inside = blocks.texts, slice(first, last)
+    short = (blocks.characters[inside] <= _PRICE_CHARACTERS).nonzero()[0]
+    # most texts have no number; with each as 0, those with others than 0 have another hash
+    numbered = (blocks.masked_hashes[inside] != blocks.text_hashes[inside])[short].tolist()
+    candidates = zip((short + first).tolist(), numbered, strict=True)
+    return [block for block, has in candidates if (has or "0" in texts[block]) and _PRICE.search(texts[block])]
 
 
 def field_reason(look: Look, block: int) -> str:
@@ -128,7 +121,9 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
     for block in (np.flatnonzero(short[first:end]) + first).tolist() if declared else ():
         values[block] |= _holds(blocks.texts[block], declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
-    rows = (row for block in np.flatnonzero(unlinked).tolist() if (row := _row(look, block)))
+    others = unlinked.nonzero()[0].tolist()
+    ends = map(_LABEL_ENDS.__getitem__, map(blocks.texts.__getitem__, others))
+    rows = (row for block, end in zip(others, ends, strict=True) if end and (row := _row(blocks, block, end)))
     for row in islice(rows, MAX_VALUES):
         values[row] = True
     return values & ~look.everywhere
@@ -139,11 +134,9 @@ def _holds(text: str, declared: Collection[str]) -> bool:
     return any(value in bare and len(bare) < _LONGEST_SHARE * len(value) for value in declared)
 
 
-def _row(look: Look, block: int) -> list[int]:
-    """Return the blocks of the row that begins with a label of a code or a maker; none if this is no label."""
-    texts, characters = look.blocks.texts, look.blocks.characters
-    if not (end := _LABEL_ENDS[texts[block]]):
-        return []
+def _row(blocks: Blocks, block: int, end: int) -> list[int]:
+    """Return the blocks of the row that begins with a label of a code or a maker, up to ``end`` of its text."""
+    texts, characters = blocks.texts, blocks.characters
     behind = texts[block][end:]
     if _SAID.search(behind):
         return [block] if _IS_VALUE.search(behind) else []
