@@ -179,11 +179,8 @@ def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tre
     table, content = np.concatenate([one.table for one in rows]), np.concatenate([one.content for one in rows])
     weights = np.concatenate([one.weights for one in rows])
     folds = np.repeat([fold(one.site) for one in rows], [len(one.content) for one in rows])
-    found: dict[int | None, list[Tree]] = {}
-    for left_out in _told([*range(FOLDS), None], f"fitting {len(table)} rows"):
-        used = np.ones(len(folds), bool) if left_out is None else folds != left_out
-        found[left_out] = boosting.fit(table[used], content[used], weights[used])
-    return found
+    fits = boosting.fits(table, content, weights, folds)
+    return dict(track(fits, f"fitting {len(table)} rows", FOLDS + 1, console=Console(stderr=True)))
 
 
 def _told(steps: Sequence[T], what: str) -> Iterable[T]:

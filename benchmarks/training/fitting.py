@@ -48,20 +48,18 @@ class Boosting:
         if not 2 <= self.leaves <= MAX_LEAVES:
             raise ValueError(f"leaves must lie between 2 and {MAX_LEAVES}, not {self.leaves}")
 
-    def fit(self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any]) -> list[Tree]:
-        """Return the trees."""
-        parameters = {
-            "objective": "binary",
-            "num_leaves": self.leaves,
-            "learning_rate": self.rate,
-            "min_data_in_leaf": 40,
-            "feature_fraction": 0.5,
-            "max_bin": 127,
-        }
-        trees: list[Tree] = []
-        for seed in range(1, SEEDS + 1):
-            trees += _fit(parameters, self.trees, table, content, weights, seed=seed, share=1 / SEEDS)
-        return trees
+    def fits(
+        self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any], folds: NDArray[Any]
+    ) -> Iterator[tuple[int | None, list[Tree]]]:
+        """Yield the trees that are learned without the rows of each fold, and from all rows."""
+        parameters = {"objective": "binary", "num_leaves": self.leaves, "learning_rate": self.rate}
+        data = _binned(parameters, table, content)  # once for all folds and seeds
+        for left_out in (*range(FOLDS), None):
+            used = np.flatnonzero(folds != left_out)
+            part, trees = data.subset(used).construct(), list[Tree]()
+            for seed in range(1, SEEDS + 1):
+                trees += _fit(parameters, self.trees, part, weights[used], seed=seed, share=1 / SEEDS)
+            yield left_out, trees
 
     def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
         """Return trees that tell ``count`` kinds of rows, one after the other a tree for each kind.
@@ -77,34 +75,37 @@ class Boosting:
             "feature_fraction": 0.3,
             "max_bin": 63,
         }
-        return _fit(parameters, KIND_ROUNDS, table, kinds, weights)
+        return _fit(parameters, KIND_ROUNDS, _binned(parameters, table, kinds), weights)
+
+
+_USUAL = {
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "use_missing": False,
+    "deterministic": True,
+    "force_row_wise": True,
+    "verbose": -1,
+    "min_data_in_leaf": 40,
+    "feature_fraction": 0.5,
+    "max_bin": 127,
+}
+
+
+def _binned(parameters: dict[str, Any], table: NDArray[Any], wanted: NDArray[Any]) -> Any:
+    import lightgbm
+
+    return lightgbm.Dataset(table, wanted, params=_USUAL | parameters).construct()
 
 
 def _fit(
-    parameters: dict[str, Any],
-    rounds: int,
-    table: NDArray[Any],
-    wanted: NDArray[Any],
-    weights: NDArray[Any],
-    *,
-    seed: int = 1,
-    share: float = 1.0,
+    parameters: dict[str, Any], rounds: int, data: Any, weights: NDArray[Any], *, seed: int = 1, share: float = 1.0
 ) -> list[Tree]:
     """Return trees, whose leaves are a ``share`` of those fitted."""
     import lightgbm
 
-    usual = {
-        "bagging_fraction": 0.8,
-        "bagging_freq": 1,
-        "lambda_l2": 5.0,
-        "use_missing": False,
-        "deterministic": True,
-        "force_row_wise": True,
-        "verbose": -1,
-        "seed": seed,
-    }
-    data = lightgbm.Dataset(table, wanted, weight=weights * (len(weights) / weights.sum()), free_raw_data=False)
-    booster = lightgbm.train(usual | parameters, data, num_boost_round=rounds)
+    data.set_weight(weights * (len(weights) / weights.sum()))
+    booster = lightgbm.train(_USUAL | parameters | {"seed": seed}, data, num_boost_round=rounds)
     return [_tree(one["tree_structure"], share) for one in booster.dump_model()["tree_info"]]
 
 

@@ -43,6 +43,7 @@ _MAX_UNSAVED_PAGES = 64  # that a process has learned and would forget if it die
 _MAX_UNSAVED_BYTES = 4 << 20
 _MAX_EXAMPLES = 3
 _SPOOLED_BYTES = 64 << 20  # of results in memory; the others lie in a file
+_MOST_EARLY = 1_000_000  # results there: some 5 GB, and 200 MB of memory for their places
 
 
 @dataclass
@@ -221,7 +222,8 @@ class _Batch:
                 site, number = self._place(url)
                 if site not in self._alone:
                     urls.append(url)
-                    yield Task(partial(self._learn, site, number, url, html, judges_early), number)
+                    is_early = judges_early and len(self._offsets) < _MOST_EARLY
+                    yield Task(partial(self._learn, site, number, url, html, is_early), number)
 
         for failure, early in run_in_order(tasks(), self._workers):
             url = urls.popleft()

@@ -68,7 +68,7 @@ def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
             characters = len(nodes.texts[index].strip())
             all_outside += characters
             outside += characters if nodes.links[index] < 0 else 0
-        elif _is_dialog(nodes.elements[index]):
+        elif _NAMED.search(" ".join([nodes.elements[index].get(name) or "" for name in ("id", "class")])):
             inside += sum(map(len, nodes.texts[index : nodes.ends[index]]))
             index = nodes.ends[index] - 1
         elif tag in ("h1", "h2") and any(nodes.texts[index : nodes.ends[index]]):
@@ -76,7 +76,3 @@ def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
         if outside > _MOST_OUTSIDE or all_outside > _MOST_OUTSIDE + _MOST_LINKED:
             return False
     return inside >= max(_LEAST_INSIDE, outside)
-
-
-def _is_dialog(element: Element) -> bool:
-    return any(_NAMED.search(element.get(name) or "") for name in ("id", "class"))

@@ -37,7 +37,7 @@ _FORMULAS: Words = {
 def signed(nodes: Nodes) -> Sequence[int]:
     """Return the nodes that may be hidden, opened, preformatted, an emoji, a heading, or read aloud only."""
     if nodes.signed is None:
-        nodes.signed = _find(nodes, _TAGS, _SIGNS)
+        nodes.signed = find_words(nodes, _SIGNS, _TAGS)
     return nodes.signed
 
 
@@ -56,12 +56,8 @@ def compiled_hints(core: Any) -> tuple[Any, Any]:
     return _hints(core, _TAGS, tuple(_SIGNS.items())), core.Hints(by_tag, _FORMULAS)
 
 
-def find_words(nodes: Nodes, words: Words) -> Sequence[int]:
-    """Return the nodes of elements that have one of the ``words`` in the attribute."""
-    return _find(nodes, (), words)
-
-
-def _find(nodes: Nodes, tags: tuple[str, ...], words: Words) -> Sequence[int]:
+def find_words(nodes: Nodes, words: Words, tags: tuple[str, ...] = ()) -> Sequence[int]:
+    """Return the nodes of elements that have one of the ``words`` in the attribute, or one of the ``tags``."""
     core: Any = kernel.reader
     if core is not None and nodes.compiled is not None:
         indices: list[int] = _hints(core, tags, tuple(words.items())).find(nodes.compiled)

@@ -70,10 +70,13 @@ def test_sites_that_do_not_fit_in_memory_change_nothing() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
-@pytest.mark.parametrize("room", [0, 20_000])
-def test_how_many_pages_are_kept_changes_nothing(form: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("room", "most"), [(0, 99), (20_000, 99), (20_000, 3)])
+def test_how_many_pages_are_kept_changes_nothing(
+    form: str, room: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     all_stay = cleaned(workers=1, writing=Writing(form))
     monkeypatch.setattr("denoise_crawler.batch.worker.MAX_PARSED_CHARACTERS", room)
+    monkeypatch.setattr("denoise_crawler.batch._MOST_EARLY", most)
     assert cleaned(workers=1, writing=Writing(form)) == all_stay
 
 

@@ -60,12 +60,12 @@ def units_of(page: Page) -> Units:
         >>> units_of(Page.parse("https://a.example/", "<p>So:<pre>one<br>two</pre>")).rows
         [(1, 1, 3)]
     """
-    nodes, units = page.nodes, Units([], set())
+    nodes, blocks, units = page.nodes, page.once(blocks_of), Units([], set())
     until = 0
     for index in nodes.tagged(_UNITS):
         if index < until or not _is_unit(nodes, index):
             continue
-        blocks, tag, until = page.once(blocks_of), nodes.tag_of(index), nodes.end_of(index)
+        tag, until = nodes.tag_of(index), nodes.end_of(index)
         first, last = blocks.starts.searchsorted((index, until)).tolist()
         if tag in _FORMULAS:
             _add_formula(units, blocks, index, range(first, last))
