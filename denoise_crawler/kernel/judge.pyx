@@ -977,15 +977,16 @@ cdef inline Py_ssize_t with_part(uint64_t* parts, Py_ssize_t count, uint64_t par
 
 cdef Py_ssize_t parts_of_title(str text, bint in_pairs, uint64_t* parts) except -1:
     """Fill the distinct words of a text in small letters, or the pairs of these, as numbers; return how many."""
-    cdef Py_ssize_t at, count = 0
+    cdef Py_ssize_t count = 0
     cdef uint64_t word = 0
     cdef Py_UCS4 letter
-    for at in range(len(text)):
-        letter = text[at]
+    cdef bint is_behind = False  # another letter
+    for letter in text:
         if in_pairs:
             word = (word << 32) | <uint64_t>letter
-            if at:
+            if is_behind:
                 count = with_part(parts, count, word)
+            is_behind = True
         elif is_alnum(letter) or letter == "_":
             word = ((word if word else START) ^ <uint64_t>letter) * SPREAD
             word ^= word >> 29

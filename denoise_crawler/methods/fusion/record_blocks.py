@@ -187,8 +187,8 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     """Return which blocks of a thread are the texts of its posts, and which others of posts are no text.
 
     Posts are alike, so either all of them are the text or none is. If they are, what stands between them is not:
-    who wrote them and when, buttons, signatures; but it may have no more text than they do. ``chances`` are those
-    of the blocks.
+    who wrote them and when, buttons, signatures; but most posts must say when they were written, and what stands
+    between may have no more text than they do. ``chances`` are those of the blocks.
     """
     from denoise_crawler.records.thread import find_posts  # few pages are threads
 
@@ -207,8 +207,8 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     expected = blocks.tokens * chances
     if expected[texts].sum() < _LIKELY * blocks.tokens[texts].sum():
         texts[:] = False
-    between = own[blocks.starts] & ~texts
-    if expected[between].sum() < expected[texts].sum():
+    between, dated = own[blocks.starts] & ~texts, sum("time" in post.values for post in written)
+    if 2 * dated > len(written) and expected[between].sum() < expected[texts].sum():
         heads |= between
     return texts, heads
 
