@@ -38,19 +38,20 @@ cdef int check(bint fits, str message) except -1:
 
 
 # columns of zeros for a moment: an array of numpy costs twice as much
+# an empty array has no memory: to fill it would be undefined
 cdef array.array NO_DOUBLES = array.array("d"), NO_LONGS = array.array("q"), NO_MARKS = array.array("B")
 
 
 cdef double[::1] doubles(Py_ssize_t count):
-    return array.clone(NO_DOUBLES, count, True)
+    return array.clone(NO_DOUBLES, count, count > 0)
 
 
 cdef int64_t[::1] longs(Py_ssize_t count):
-    return array.clone(NO_LONGS, count, True)
+    return array.clone(NO_LONGS, count, count > 0)
 
 
 cdef uint8_t[::1] marks(Py_ssize_t count):
-    return array.clone(NO_MARKS, count, True)
+    return array.clone(NO_MARKS, count, count > 0)
 
 
 # --- hashes: XXH3 of 64 bits without a seed (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md), for machines
