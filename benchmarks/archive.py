@@ -1,7 +1,7 @@
 """A WARC cleaned on several cores: ``scrapy denoise clean`` beside trafilatura's batch and a loop of resiliparse.
 
-The archive holds pages of the corpus, as many of each set. ``scrapy denoise clean`` reads it twice: it learns all
-sites, then cleans their pages and reads their metadata. trafilatura's command reads folders, so it gets the same
+The archive holds pages of the corpus, as many of each set. ``scrapy denoise clean`` reads it three times: it
+counts the pages of sites, learns them, then cleans. trafilatura's command reads folders, so it gets the same
 pages as files. resiliparse has no batch of its own: each of its processes reads a part of the archive by FastWARC,
 decodes each page and extracts the main content.
 
