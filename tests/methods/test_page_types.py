@@ -91,7 +91,14 @@ def test_of_a_thread_in_a_layout_of_tables_only_the_posts_are_text() -> None:
     assert [line[:9] for line in texts] == [f"In year {n}" for n in range(1, 6)]
 
 
-@pytest.mark.parametrize(("html", "expected"), [(BOARD, True), (ARTICLE, False)])
+BLOG = "<h1>The harbour</h1>" + "".join(
+    f"<article><h2><a href=/2026/{n}>What came in on day {n}</a></h2><p>By <a href=/ann>Ann Lee</a> on "
+    f"<time>May {n}, 2026</time></p><div class=entry>{2 * SENTENCE} It was day {n}.</div></article>"
+    for n in range(1, 6)
+)
+
+
+@pytest.mark.parametrize(("html", "expected"), [(BOARD, True), (ARTICLE, False), (BLOG, False)])
 def test_a_page_has_posts_if_they_hold_its_text(html: str, *, expected: bool) -> None:
     one = page(html)
     assert is_thread(one, one.once(shipped_model().alone)) == expected

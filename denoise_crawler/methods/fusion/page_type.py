@@ -17,6 +17,7 @@ from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of
+from denoise_crawler.methods.fusion.record_blocks import are_entries
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
 
@@ -157,18 +158,21 @@ _IN_POSTS, _LIKELY = 0.8, 0.5  # … if so much of its expected content is in th
 def is_thread(page: Page, look: Look) -> bool:
     """Return True if posts, most with their users, hold nearly all that is content of a page, whatever its design.
 
-    Readers' comments on an article look like posts, but are no content, and stand behind some.
+    Readers' comments on an article look like posts, but are no content, and stand behind some. Nor are the entries
+    of a blog posts.
     """
     likeness, _, users = page.once(traits_of)[-3:]
     if likeness < _LIKE or users < _WITH_USER:
         return False
     from denoise_crawler.records.thread import thread_of
 
-    spaces, tokens = page.once(thread_of).spaces, look.blocks.tokens
-    posts = slice(*np.searchsorted(look.blocks.starts, (spaces[0].start, spaces[-1].stop)))
+    spaces, tokens, posts = page.once(thread_of).spaces, look.blocks.tokens, np.zeros(len(look.blocks), bool)
+    posts[slice(*np.searchsorted(look.blocks.starts, (spaces[0].start, spaces[-1].stop)))] = True
     expected = tokens / (1.0 + np.exp(-look.scores))
     content = expected[posts].sum()
-    return bool(content >= max(_IN_POSTS * expected.sum(), _LIKELY * tokens[posts].sum()))
+    if content < max(_IN_POSTS * expected.sum(), _LIKELY * tokens[posts].sum()):
+        return False
+    return not are_entries(page, look.blocks, posts, len(spaces))
 
 
 # On articles the set of blocks with the best expected F1 reaches too far, on lists and manuals not far enough.

@@ -180,6 +180,7 @@ def related_products(look: Look) -> Flags:
 POST = "the text of a post"
 _LIKELY = 0.3  # chance of all that the posts say, from which they are the text: below, they are no posts
 _FEWEST_POSTS = 2
+_LEAST_TITLE = 4  # tokens
 _WORDS_BESIDE = 60  # characters that a line of user and time has besides: "posted by … on …"
 
 
@@ -208,9 +209,24 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     if expected[texts].sum() < _LIKELY * blocks.tokens[texts].sum():
         texts[:] = False
     between, dated = own[blocks.starts] & ~texts, sum("time" in post.values for post in written)
-    if 2 * dated > len(written) and expected[between].sum() < expected[texts].sum():
+    is_less = expected[between].sum() < expected[texts].sum()
+    if is_less and 2 * dated > len(written) and not are_entries(page, blocks, between, len(written)):
         heads |= between
     return texts, heads
+
+
+def are_entries(page: Page, blocks: Blocks, between: Flags, posts: int) -> bool:
+    """Return True if what looks like posts are the entries of a blog or a list.
+
+    Of these every second has a title of its own, that links to another page.
+    """
+    from denoise_crawler.records.thread import find_date
+
+    linked = between & (blocks.linked >= blocks.characters) & (blocks.tokens >= _LEAST_TITLE)
+    links = ((block, page.nodes.link_of(int(blocks.starts[block]))) for block in np.flatnonzero(linked).tolist())
+    away = [block for block, link in links if link >= 0 and "#" not in (page.nodes.address_of(link) or "#")]
+    titles = {blocks.texts[block] for block in away if find_date(blocks.texts[block]) is None}
+    return 2 * len(titles) >= posts
 
 
 COMMENT = "a comment of a reader, as was wished"
