@@ -23,7 +23,10 @@ def test_one_file_of_the_package_unpickles_what_a_store_holds() -> None:
         if "pickle.load" in file.read_text("utf-8")
     }
     # these read files without a name, and messages, of their own processes
-    own = {f"denoise_crawler/{name}.py" for name in ("denoiser", "report/explorer", "batch/process_pool")}
+    own = {
+        f"denoise_crawler/{name}.py"
+        for name in ("denoiser", "report/explorer", "batch/__init__", "batch/process_pool")
+    }
     assert using - own == {"denoise_crawler/crawl/pickled.py"}
 
 

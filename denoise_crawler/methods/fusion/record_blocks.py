@@ -18,6 +18,7 @@ import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
 from denoise_crawler.kernel.names import Remembered, comments_and_labels
+from denoise_crawler.methods.fusion.blocks import parts_of
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
 
@@ -188,7 +189,7 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     """Return which blocks of a thread are the texts of its posts, and which others of posts are no text.
 
     Posts are alike, so either all of them are the text or none is. If they are, what stands between them is not:
-    who wrote them and when, buttons, signatures; but most posts must say when they were written, and what stands
+    who wrote them and when, buttons, signatures; but most posts must say who wrote them and when, and what stands
     between may have no more text than they do. ``chances`` are those of the blocks.
     """
     from denoise_crawler.records.thread import find_posts  # few pages are threads
@@ -208,25 +209,27 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     expected = blocks.tokens * chances
     if expected[texts].sum() < _LIKELY * blocks.tokens[texts].sum():
         texts[:] = False
-    between, dated = own[blocks.starts] & ~texts, sum("time" in post.values for post in written)
+    between, signed = own[blocks.starts] & ~texts, sum({"user", "time"} <= {*post.values} for post in written)
     is_less = expected[between].sum() < expected[texts].sum()
-    if is_less and 2 * dated > len(written) and not are_entries(page, blocks, between, len(written)):
+    if is_less and 2 * signed > len(written) and not are_entries(page, blocks, between, len(written)):
         heads |= between
     return texts, heads
 
 
 def are_entries(page: Page, blocks: Blocks, between: Flags, posts: int) -> bool:
-    """Return True if what looks like posts are the entries of a blog or a list.
+    """Return True if what looks like posts are the entries of a blog, a list or a live report.
 
-    Of these every second has a title of its own, that links to another page.
+    Of these every second has a title of its own: a heading, or a link to another page.
     """
     from denoise_crawler.records.thread import find_date
 
-    linked = between & (blocks.linked >= blocks.characters) & (blocks.tokens >= _LEAST_TITLE)
-    links = ((block, page.nodes.link_of(int(blocks.starts[block]))) for block in np.flatnonzero(linked).tolist())
+    long = between & (blocks.tokens >= _LEAST_TITLE)
+    linked = np.flatnonzero(long & (blocks.linked >= blocks.characters)).tolist()
+    links = ((block, page.nodes.link_of(int(blocks.starts[block]))) for block in linked)
     away = [block for block, link in links if link >= 0 and "#" not in (page.nodes.address_of(link) or "#")]
-    titles = {blocks.texts[block] for block in away if find_date(blocks.texts[block]) is None}
-    return 2 * len(titles) >= posts
+    headings = [block for block in page.once(parts_of).headings[:, 0].tolist() if long[block]]
+    titles = {blocks.texts[block] for block in (*away, *headings)}
+    return 2 * sum(find_date(title) is None for title in titles) >= posts
 
 
 COMMENT = "a comment of a reader, as was wished"
