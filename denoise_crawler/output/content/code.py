@@ -118,7 +118,7 @@ class _Lines:
         # of open elements the roles, whether it is a row, what its content stands in, the parts and rows before it
         self._open: list[tuple[_Element | None, int, bool, int, int, int]] = [(None, 0, False, _NOTHING, 0, 0)]
         self._depth = 0  # of what may be a gutter
-        self._rows = list[tuple[_Element, int]]()  # that stand in no other, with the place of their first part
+        self._rows = list[tuple[_Element, range]]()  # that stand in no other, with the places of their parts
 
     def gather(self, block: _Element) -> None:
         """Walk through a block once."""
@@ -168,7 +168,7 @@ class _Lines:
                 del self._parts[-1]
             self._parts.append(_END)
             if self._open[-1][3] == _NOTHING and element is not None:
-                self._rows.append((element, parts + 1))
+                self._rows.append((element, range(parts + 1, len(self._parts))))
         self._depth -= roles > _IS_LINE
         return self._open[-1][0]
 
@@ -184,9 +184,9 @@ class _Lines:
     def _numbers(self) -> list[int]:
         """Return the places of the numbers that rows begin with, if nearly all do and they rise by one."""
         places, last, most = list[int](), -1, len(self._rows)
-        for row, place in self._rows:
-            while not (first := self._parts[place].strip(_BLANK)) and place + 1 < len(self._parts):
-                place += 1
+        for row, own in self._rows:
+            place = next((place for place in own if self._parts[place].strip(_BLANK)), own.start)
+            first = self._parts[place].strip(_BLANK)
             number = _number_in(first) if first[:1].isdecimal() else -1
             if number < 0 or not _is_own(number, row):
                 most -= 1
