@@ -205,6 +205,7 @@ class _Batch:
     def count(self, pages: Pages) -> None:
         """Count the pages of each site."""
         self._left.update(site_by(self._job.site, url) for url, _ in pages)
+        # a warm-up of one page is reached by that page, if it can be read
         if self._job.cleaning.choice.needs_others and self._job.cleaning.warmup_pages != 1:
             self._alone = {site for site, count in self._left.items() if count == 1}
 

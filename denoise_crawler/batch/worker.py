@@ -144,11 +144,11 @@ class BatchWorker:
         except Exception as error:  # whatever it is, the other pages go on
             return Learned(failure=PageFailure.of(url, LEARNED, error))
         self._readable[site] += is_readable
-        is_kept = key is not None and is_wanted and len(html) <= self._room
-        if key is not None and is_kept:
-            self._parsed[key] = page
-            self._room -= len(html)
-        return Learned(is_readable, is_kept=is_kept)
+        if key is None or key in self._parsed or not is_wanted or len(html) > self._room:
+            return Learned(is_readable)
+        self._parsed[key] = page
+        self._room -= len(html)
+        return Learned(is_readable, is_kept=True)
 
     def save(self) -> None:
         """Write to disk what was learned since the last time."""
