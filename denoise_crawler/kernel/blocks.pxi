@@ -40,9 +40,7 @@ def blocks_of(nodes, frozenset title not None):
     check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
     elements, paths = np.empty((7, count), np.int64), np.empty(count, np.uint32)
     lines = np.empty((3, count), np.int64)  # first nodes, those behind the last, elements
-    cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
-    for number in range(len(names)):
-        meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
+    cdef const int64_t[:, ::1] meanings = np.array(list(map(naming.meaning_of, names)), np.int64)
     size, line_count = elements_of(
         names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
     )
@@ -83,8 +81,9 @@ cdef tuple elements_of(
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
     cdef str class_name, identity, heading, own
     cdef dict numbers = {"": 0}
-    cdef list comments = [0], without_digits = [""]  # by number
+    cdef int64_t[::1] comments = longs(count + 1), labels = longs(count + 1)  # by number
     cdef bint is_open = False
+    labels[0] = naming.comments_and_labels[""][1]
     comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
@@ -120,44 +119,21 @@ cdef tuple elements_of(
             if known is None:
                 known = numbers[own] = len(written)
                 written.append(own)
-                bits, label = comments_and_labels[own]
-                comments.append(bits)
-                without_digits.append(label)
+                comments[known], labels[known] = comments_and_labels[own]
             number = known
             if not index <= title_at < ends[index]:
-                place |= <int64_t>comments[number]
+                place |= comments[number]
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
         elements[6, found] = number
-        paths[found] = path_hash(paths[home], names[tags[index]], without_digits[number]) if index else 0
+        paths[found] = joined(joined(paths[home], meanings[tags[index], 4]), labels[number]) if index else 0
         home_of[index] = found
         found += 1
         end, is_open = ends[index], False
         open_ends[levels] = end
         levels += 1
     return found, line + 1
-
-
-cdef enum:
-    LONGEST_STEP = 1200  # letters
-
-
-cdef uint32_t path_hash(uint32_t above, str tag, str names) except? 0:
-    """Return the hash of a path: of that of the path above, a tag and names. Most are ASCII, and no object is made."""
-    cdef unsigned char step[LONGEST_STEP + 12]
-    cdef Py_ssize_t at = 10, of_tag = len(tag), of_names = len(names)
-    if of_tag + of_names > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
-        return hash32(f"{above} {tag} {names}")
-    memcpy(step + 11, PyUnicode_DATA(tag), of_tag)
-    memcpy(step + 12 + of_tag, PyUnicode_DATA(names), of_names)
-    step[10] = step[11 + of_tag] = b" "
-    while True:
-        at -= 1
-        step[at] = 48 + above % 10
-        above //= 10
-        if not above:
-            return <uint32_t>hash_bytes(step + at, 12 + of_tag + of_names - at)
 
 
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
@@ -266,7 +242,7 @@ cdef uint32_t masked_hash(str text) except? 0:
         else:
             in_number, written[size] = False, letters[at]
             size += 1
-    return <uint32_t>hash_bytes(written, size)
+    return hash_bytes(written, size)
 
 
 cdef int fill_styles(

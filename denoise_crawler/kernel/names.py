@@ -137,11 +137,11 @@ READ: dict[str, Callable[[str], int]] = {
 }
 
 
-def _comment_and_label(names: str) -> tuple[int, str]:
-    return _BITS["comment"] if _name_comments(names.lower()) else 0, DIGITS.sub("", names)
+def _comment_and_label(names: str) -> tuple[int, int]:
+    return _BITS["comment"] if _name_comments(names.lower()) else 0, hash32(DIGITS.sub("", names))
 
 
-# by a class and id the bit of comments if they name such, else 0; and both without digits
+# by a class and id the bit of comments if they name such, else 0; and the hash of both without digits
 comments_and_labels = Remembered(_comment_and_label)
 
 
@@ -155,13 +155,13 @@ IS_INLINE, IS_TEXT = -1, -2
 
 
 @lru_cache(maxsize=4_096)
-def meaning_of(tag: str) -> tuple[int, int, bool, bool]:
-    """Return what a tag says: its code, the places it makes, whether it is in ``HEADINGS``, in ``WHOLE``.
+def meaning_of(tag: str) -> tuple[int, int, bool, bool, int]:
+    """Return what a tag says: its code, its places, whether it is in ``HEADINGS``, in ``WHOLE``; its hash.
 
     The code is one of ``TAG_CODES``, ``IS_INLINE`` or ``IS_TEXT``.
     """
     code = IS_TEXT if tag == TEXT else IS_INLINE if tag in INLINE else TAG_CODES.get(tag, 0)
-    return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE
+    return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE, hash32(tag)
 
 
 @lru_cache(maxsize=16_384)

@@ -16,7 +16,7 @@ import numpy as np
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
-from denoise_crawler.kernel.hashes import hash32
+from denoise_crawler.kernel.hashes import hash32, joined
 from denoise_crawler.kernel.reference_decision import (
     content_chances,
     decide,
@@ -138,11 +138,11 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
+        comments, label = naming.comments_and_labels[name]
         named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
+        paths.append(0 if is_body else joined(joined(paths[parent], meanings[tag][4]), label))
     return shared.Elements(
         nodes=own,
         parents=parents,
@@ -175,7 +175,7 @@ def _heading_of(nodes: Any, node: int) -> str:
     """Return the text of the heading that an element is, or that its text begins with; empty without one."""
     columns = nodes.columns
     for at in range(node, min(int(columns.ends[node]), node + naming.NEAR)):
-        code, _, is_heading, _ = naming.meaning_of(columns.names[columns.tags[at]])
+        code, _, is_heading, *_ = naming.meaning_of(columns.names[columns.tags[at]])
         if code == naming.IS_TEXT:
             break
         if is_heading:

@@ -104,11 +104,6 @@ cdef inline int64_t entropy_of(int64_t count) noexcept nogil:
     return llrint(count * log(<double>count) * SCALE) if count > 1 else 0
 
 
-cdef inline uint32_t place_key(uint64_t path, uint32_t shape) noexcept nogil:
-    """Return the hash of a shape at its place."""
-    return <uint32_t>((((path << 32) | shape) * SPREAD) >> 32)
-
-
 cdef class SiteSums:
     """Sums over the sketches of a site's pages, kept up to date page by page, and what they say of one page.
 
@@ -147,7 +142,7 @@ cdef class SiteSums:
         counted.places = np.empty(len(texts), np.int32)
         for index in range(texts.shape[0]):
             number = self.places.add(
-                place_key(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
+                joined(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
             )
             if number >= self.path_of.shape[0]:
                 self.path_of = np.concatenate((self.path_of, np.zeros(self.path_of.shape[0], np.int32)))
@@ -334,7 +329,7 @@ cdef class SiteSums:
             number = self.styles.number(page.styles[index])
             block[3, index] = self.styles.sums[number, 0]
             block[4, index] = self.styles.sums[number, 1] / (HUNDREDTHS * larger(block[3, index], 1.0))
-            number = self.places.number(place_key(page.paths[page.homes[index]], page.shapes[index]))
+            number = self.places.number(joined(page.paths[page.homes[index]], page.shapes[index]))
             block[5, index] = self.places.sums[number, 0]
             sums = &self.paths.sums[paths[page.homes[index]], 0]
             block[6, index], block[7, index] = sums[HELD], sums[REPEATED]

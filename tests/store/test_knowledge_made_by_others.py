@@ -82,7 +82,7 @@ def test_knowledge_with_anything_changed_in_it_is_refused_or_judged_by(name: str
 
 def style_tree(*pages: list[Any], labels: list[str] | None = None) -> bytes:
     record = [64, ["body", "p"] if labels is None else labels, list(pages)]
-    return b"SST\x03" + zlib.compress(msgspec.msgpack.encode(record))
+    return b"SST\x04" + zlib.compress(msgspec.msgpack.encode(record))
 
 
 def style_page(nodes: int, *, deep: bool = False) -> list[Any]:
@@ -109,7 +109,7 @@ SOUND = {
     "feature_tree": lambda: feature_tree(1_000),
 }
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "gigabytes": ("fusion", lambda: b"FSE\x04" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
+    "gigabytes": ("fusion", lambda: b"FSE\x05" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
     "many pages": ("fusion", lambda: evidence([[1, [b""] * 9]] * 300_000), "more than 2,000,000 values"),
     "many labels": ("style_tree", lambda: style_tree(labels=[""] * 3_000_000), "more than 2,000,000 values"),
     "many paths": (

@@ -270,7 +270,7 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
 
 def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
     """Return ``some`` blocks by what they and the element above them look like."""
-    around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
+    around, alike = blocks.around, defaultdict[tuple[int, int, int], list[int]](list)
     for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
         own, outer = (around.names[around.named[one]] for one in (home, max(int(around.parents[home]), 0)))
         alike[int(around.tags[home]), comments_and_labels[own][1], comments_and_labels[outer][1]].append(block)

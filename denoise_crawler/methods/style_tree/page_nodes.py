@@ -227,7 +227,7 @@ def _is_pixel(element: Element) -> bool:
 
 # --- the pages of a site as bytes: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"SST\x03", "site style tree", TreeFormatError, level=1)
+_FORMAT = VersionedFormat(b"SST\x04", "site style tree", TreeFormatError, level=1)
 _MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text
 
 
