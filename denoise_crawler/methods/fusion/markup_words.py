@@ -49,7 +49,7 @@ class KindWords:
 
     def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
         self._numbers = {word: number for number, word in enumerate(log_odds)}
-        self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS)).T.copy()
+        self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
         self._of_names = Remembered(lambda names: self._known(words_of(names)))
 
     def says(self, words: Iterable[str]) -> Numbers:
@@ -62,9 +62,9 @@ class KindWords:
         return self._mean({*numbers}.union(*map(self._of_names.__getitem__, _names(page))))
 
     def _mean(self, numbers: set[int]) -> Numbers:
-        rising = self._log_odds.take(list(numbers), axis=1)
-        rising.sort()
-        strongest: Numbers = rising[:, -_STRONGEST:].sum(axis=1) / _STRONGEST
+        rising = self._log_odds[list(numbers)]
+        rising.sort(axis=0)
+        strongest: Numbers = np.add.reduce(rising[-_STRONGEST:]) / _STRONGEST
         return strongest
 
     def _known(self, words: Iterable[str]) -> tuple[int, ...]:
