@@ -432,6 +432,37 @@ cdef str value_of(tree.xmlNode* node, tree.xmlAttr* attribute):
     return attributeValue(node, attribute)
 
 
+def code_of(_Element block not None, str line_break not None):
+    """Return what stands below a block of code: the texts, with a sign for each line break, tags and classes.
+
+    The last is True if an element may have a style, or be hidden from those who listen.
+    """
+    cdef tree.xmlNode* above = block._c_node
+    cdef tree.xmlNode* node = next_below(above, above)
+    cdef tree.xmlAttr* attribute
+    cdef const_xmlChar* last = NULL
+    cdef list parts = [], classes = []
+    cdef set tags = set()
+    cdef bint is_break = False, is_styled = False
+    while node != NULL:
+        if node.type == tree.XML_ELEMENT_NODE:
+            if node.name != last:
+                last, is_break = node.name, strcmp(<const char*>node.name, "br") == 0
+                tags.add(namespacedName(node))
+            if is_break:
+                parts.append(line_break)
+            attribute = node.properties
+            while attribute != NULL:
+                if strcmp(<const char*>attribute.name, "class") == 0:
+                    classes.append(value_of(node, attribute))
+                is_styled = is_styled or attribute.name[0] in b"sa"
+                attribute = attribute.next
+        elif node.type in (tree.XML_TEXT_NODE, tree.XML_CDATA_SECTION_NODE):
+            parts.append((<const char*>node.content).decode("utf-8"))
+        node = next_below(node, above)
+    return parts, tags, classes, is_styled
+
+
 # --- names and words in the attributes of elements, without an object for each element
 
 cdef enum:
