@@ -26,13 +26,13 @@ from denoise_crawler.kernel.reference_decision import (
     take,
     verdicts,
 )
-from denoise_crawler.kernel.reference_declared import agreement, headline_of, word_hashes
+from denoise_crawler.kernel.reference_declared import agreement, calls_in, headline_of, word_hashes
 from denoise_crawler.kernel.reference_features import Trees, look_at, page_table
 from denoise_crawler.kernel.reference_site import SiteSums
 from denoise_crawler.kernel.reference_text import rules_of, texts_of
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers, Table
+    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "decide", "headline_of",
@@ -229,22 +229,3 @@ def _shapes(texts: list[str], characters: Numbers, linked: Numbers, masked: Hash
         elif is_label[block]:
             shapes[block] = naming.label_hash("".join(text.split())[: int(before[block])])
     return np.array(shapes, np.uint32)
-
-
-# --- calls on the reader
-
-
-def calls_in(blocks: Blocks) -> Table:
-    """Return by block how many calls on the reader it has, none if it is long, and how many the box around it.
-
-    That is the smallest element that holds it and more, if it is no larger than a box.
-    """
-    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in blocks.texts]
-    whole, around = "\n".join(lines), blocks.around
-    stems = [stem for sign, some in naming.CALLS.items() if sign in whole for stem in some if stem in whole]
-    calls = np.array([min(sum(map(line.count, stems)), naming.MOST_CALLS) for line in lines], np.float32)
-    first, last, above = around.first, around.last, np.maximum(around.parents[blocks.elements], 0)
-    held, characters = (np.concatenate(([0.0], np.cumsum(column))) for column in (calls, blocks.characters))
-    inside, is_large = held[last] - held[first], characters[last] - characters[first] > naming.BOX
-    in_box = np.minimum(np.where(is_large[above], calls, inside[above]), 2.0 * naming.MOST_CALLS)
-    return np.array([calls, in_box], np.float32)
