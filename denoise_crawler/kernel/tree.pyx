@@ -7,7 +7,7 @@
 from array import array
 
 from cpython.unicode cimport PyUnicode_DecodeASCII
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset, strcmp, strlen
 from lxml.includes cimport tree
@@ -303,13 +303,14 @@ def walk_tree(
         is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
-        looked_for: Hints of each kind of element that is looked for.
+        looked_for: Hints of each kind of element that is looked for, behind those of all kinds.
     """
     cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
     cdef list searches = [Search(hints) for hints in looked_for]
+    cdef Search sieve = searches.pop(0) if searches else None
     cdef set swallowing = set()
     cdef Py_ssize_t parent = 0, depth = 0, deepest = 0, index, number, next_root = 0
     cdef int kind
@@ -349,7 +350,8 @@ def walk_tree(
                     columns.texts.append("")
                     if kind & LINK and has_address(child):
                         columns.nodes[index].link = <int32_t>index
-                    note_marks(columns, searches, index)
+                    if sieve is not None and sieve.finds(child):
+                        note_marks(columns, searches, index)
                 if not kind & OPAQUE or (
                     (kind & BUTTON or swallowing or known.has_block(child))
                     and is_read(elementFactory(document, child), swallowing)
