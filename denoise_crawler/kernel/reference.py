@@ -142,7 +142,8 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {naming.without_digits[name]}"))
+        step = f"{columns.names[tag]} {naming.without_digits[name]}"
+        paths.append(0 if is_body else hash32(f"{paths[parent]} {step}"))
     return shared.Elements(
         nodes=own,
         parents=parents,

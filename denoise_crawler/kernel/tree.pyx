@@ -388,3 +388,37 @@ cdef int note_marks(Columns columns, list searches, Py_ssize_t index) except -1:
         if (<Search>searches[number]).finds(columns.nodes[index].place):
             (<list>columns.marked[number]).append(index)
     return 0
+
+
+# --- code, as ``output.content.code`` reads it
+
+
+def code_of(_Element block not None, str line_break not None):
+    """Return what stands below a block of code: the texts, with a sign for each line break, tags and classes.
+
+    The last is True if an element may have a style, or be hidden from those who listen.
+    """
+    cdef tree.xmlNode* above = block._c_node
+    cdef tree.xmlNode* node = next_below(above, above)
+    cdef tree.xmlAttr* attribute
+    cdef const_xmlChar* last = NULL
+    cdef list parts = [], classes = []
+    cdef set tags = set()
+    cdef bint is_break = False, is_styled = False
+    while node != NULL:
+        if node.type == tree.XML_ELEMENT_NODE:
+            if node.name != last:
+                last, is_break = node.name, strcmp(<const char*>node.name, "br") == 0
+                tags.add(namespacedName(node))
+            if is_break:
+                parts.append(line_break)
+            attribute = node.properties
+            while attribute != NULL:
+                if strcmp(<const char*>attribute.name, "class") == 0:
+                    classes.append(value_of(node, attribute))
+                is_styled = is_styled or attribute.name[0] in b"sa"
+                attribute = attribute.next
+        elif node.type in (tree.XML_TEXT_NODE, tree.XML_CDATA_SECTION_NODE):
+            parts.append((<const char*>node.content).decode("utf-8"))
+        node = next_below(node, above)
+    return parts, tags, classes, is_styled
