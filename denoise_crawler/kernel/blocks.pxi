@@ -32,7 +32,7 @@ cdef str heading_of(
 def blocks_of(nodes, frozenset title not None):
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
     columns = nodes.columns
-    cdef list texts = nodes.texts, names = columns.names, written = [""], contents
+    cdef list texts = nodes.texts, names = columns.names, written = [""], contents, looks
     cdef const int32_t[::1] tags = columns.tags, parents = columns.parents, ends = columns.ends, links = columns.links
     cdef Py_ssize_t count = tags.shape[0], number, size, line_count
     reader = nodes if nodes.compiled is None else nodes.compiled
@@ -43,7 +43,7 @@ def blocks_of(nodes, frozenset title not None):
     cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
     for number in range(len(names)):
         meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
-    size, line_count = elements_of(
+    size, line_count, looks = elements_of(
         names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
     )
     own, above, places, codes, depths, behind, named = elements[:, :size].copy()
@@ -55,7 +55,7 @@ def blocks_of(nodes, frozenset title not None):
     characters, tokens, commas, closed, linked = numbers[:, :size]
     text_hashes, masked_hashes, link_hashes = [column[:size].copy() for column in hashes]
     styles, shapes = np.empty(size, np.uint32), np.empty(size, np.uint32)
-    fill_styles(contents, written, named, homes, above, codes, characters, linked, styles)
+    fill_styles(contents, looks, named, homes, above, codes, characters, linked, styles)
     fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
     around = Elements(
         own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written, named, paths, depths,
@@ -70,7 +70,7 @@ cdef tuple elements_of(
     list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
     int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] lines,
 ):
-    """Fill the columns of block-level elements and of lines; return how many of both there are.
+    """Fill the columns of block-level elements and of lines; return how many of both there are, and hashes of names.
 
     Of elements these are their nodes, parents, places, tags, depths, ends and the numbers of their classes and ids,
     which are ``written``.
@@ -83,9 +83,9 @@ cdef tuple elements_of(
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
     cdef str class_name, identity, heading, own
     cdef dict numbers = {"": 0}
-    cdef list comments = [0], without_digits = [""]  # by number
+    cdef list comments = [0], looks = [naming.comments_and_looks[""][1]]  # by number
     cdef bint is_open = False
-    comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
+    spoken_names, read, comments_and_looks = naming.spoken_names, naming.READ, naming.comments_and_looks
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
     for index in range(count):
@@ -120,9 +120,9 @@ cdef tuple elements_of(
             if known is None:
                 known = numbers[own] = len(written)
                 written.append(own)
-                bits, label = comments_and_labels[own]
+                bits, look = comments_and_looks[own]
                 comments.append(bits)
-                without_digits.append(label)
+                looks.append(look)
             number = known
             if not index <= title_at < ends[index]:
                 place |= <int64_t>comments[number]
@@ -130,13 +130,13 @@ cdef tuple elements_of(
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
         elements[6, found] = number
-        paths[found] = path_hash(paths[home], names[tags[index]], without_digits[number]) if index else 0
+        paths[found] = path_hash(paths[home], names[tags[index]], written[number]) if index else 0
         home_of[index] = found
         found += 1
         end, is_open = ends[index], False
         open_ends[levels] = end
         levels += 1
-    return found, line + 1
+    return found, line + 1, looks
 
 
 cdef enum:
@@ -144,20 +144,27 @@ cdef enum:
 
 
 cdef uint32_t path_hash(uint32_t above, str tag, str names) except? 0:
-    """Return the hash of a path: of that of the path above, a tag and names. Most are ASCII, and no object is made."""
+    """Return the hash of a path: of that of the path above, a tag and names without digits.
+
+    Most are ASCII, and no object is made.
+    """
     cdef unsigned char step[LONGEST_STEP + 12]
-    cdef Py_ssize_t at = 10, of_tag = len(tag), of_names = len(names)
-    if of_tag + of_names > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
-        return hash32(f"{above} {tag} {names}")
+    cdef const unsigned char* letters
+    cdef Py_ssize_t index, at = 10, of_tag = len(tag), end = 12 + of_tag
+    if of_tag + len(names) > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
+        return hash32(f"{above} {tag} {naming.without_digits[names]}")
     memcpy(step + 11, PyUnicode_DATA(tag), of_tag)
-    memcpy(step + 12 + of_tag, PyUnicode_DATA(names), of_names)
+    letters = <const unsigned char*>PyUnicode_DATA(names)
+    for index in range(len(names)):
+        step[end] = letters[index]
+        end += not 48 <= letters[index] <= 57
     step[10] = step[11 + of_tag] = b" "
     while True:
         at -= 1
         step[at] = 48 + above % 10
         above //= 10
         if not above:
-            return <uint32_t>hash_bytes(step + at, 12 + of_tag + of_names - at)
+            return <uint32_t>hash_bytes(step + at, end - at)
 
 
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
@@ -270,7 +277,7 @@ cdef uint32_t masked_hash(str text) except? 0:
 
 
 cdef int fill_styles(
-    list texts, list names, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
+    list texts, list looks, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
     const int64_t[::1] tags, const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
 ) except -1:
     """Fill ``styles`` with the hash of what each block looks like.
@@ -278,16 +285,15 @@ cdef int fill_styles(
     That is its element's tag, the words of class and id there and one level up, whether it is all link, whether
     it is all capitals, and how long it is, roughly.
     """
-    cdef Py_ssize_t index, element, above, last = -1, last_above = -1
+    cdef Py_ssize_t index, element, last = -1
     cdef uint64_t look = 0, own
     cdef double length, all_linked = shared.STYLE_LINKED
-    look_of, lengths = naming.look_of, shared.STYLE_LENGTHS
+    lengths = shared.STYLE_LENGTHS
     for index in range(homes.shape[0]):
         element = homes[index]
-        above = named[max(parents[element], 0)]
-        if last < 0 or tags[element] != tags[last] or named[element] != named[last] or above != last_above:
-            look = look_of(tags[element], names[named[element]], names[above])
-        last, last_above = element, above
+        if element != last:
+            look = <uint64_t>looks[named[element]] * 33 + <uint64_t>looks[named[max(parents[element], 0)]]
+            look, last = look * 64 + <uint64_t>tags[element], element
         own = 1 if linked[index] >= all_linked * larger(characters[index], 1.0) else 0
         own += 2 if (<str>texts[index]).isupper() else 0
         for length in lengths:

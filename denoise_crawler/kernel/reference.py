@@ -138,11 +138,12 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
+        comments = naming.comments_and_looks[name][0] if name else 0
         named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
+        step = f"{columns.names[tag]} {naming.without_digits[name]}"
+        paths.append(0 if is_body else hash32(f"{paths[parent]} {step}"))
     return shared.Elements(
         nodes=own,
         parents=parents,
@@ -194,13 +195,13 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     """
     used, block_of = np.unique(place, return_inverse=True)
     own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
-    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
-    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    of_names = np.array([naming.comments_and_looks[name][1] for name in around.names], np.uint64)
+    looks = (of_names[own] * np.uint64(33) + of_names[above]) * np.uint64(64) + around.tags[used].astype(np.uint64)
     kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
     kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
         kind += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
+    both = looks[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 
