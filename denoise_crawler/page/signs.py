@@ -54,9 +54,7 @@ def compiled_hints(core: Any) -> tuple[Any, Any, Any]:
     """Return the hints of both, of elements with signs, and of formulas, as the compiled ``core`` reads them."""
     by_tag: dict[str, Words] = {"img": _OF_PICTURES, **{tag: {} for tag in MARKUP}}
     signs = _hints(core, _TAGS, tuple(_SIGNS.items()))
-    both = {
-        tag: _merged(words) if words else words for tag, words in {**by_tag, **{tag: {} for tag in _TAGS}}.items()
-    }
+    both = {"img": _merged(_OF_PICTURES), **{tag: {} for tag in (*MARKUP, *_TAGS)}}
     return core.Hints(both, _merged(_FORMULAS)), signs, core.Hints(by_tag, _FORMULAS)
 
 
