@@ -7,6 +7,8 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import KINDS, PAGE, PLACES, SAID, SCORES, SITE, UNSAID, Headline
 from denoise_crawler.methods.fusion.blocks import blocks_of, unit_kinds
@@ -16,7 +18,7 @@ from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Indices, Numbers, SiteStats, Table
+    from denoise_crawler.kernel.columns import Blocks, Flags, Indices, Numbers, SiteStats, Table
     from denoise_crawler.methods.fusion.trees import BoostedTrees
 
 
@@ -55,6 +57,9 @@ class Wishes:
     def columns(self) -> tuple[float, float]:
         """The wishes as features of all blocks."""
         return float(self.title == KEEP), float(self.comments == KEEP)
+
+
+EVERYWHERE_SHARE, EVERYWHERE_PAGES = 0.8, 5
 
 
 class Words(NamedTuple):
@@ -139,6 +144,14 @@ class Look:
         """The block that is the page's title."""
         headline: Headline = kernel.active.headline_of(self.title, self.blocks)
         return headline
+
+    @cached_property
+    def everywhere(self) -> Flags:
+        """Which blocks' texts stand on four of five of the site's other pages (of five pages or more)."""
+        site_stats = self.site_stats
+        if site_stats is None or site_stats.pages < EVERYWHERE_PAGES:
+            return np.zeros(len(self.blocks), bool)
+        return site_stats.texts >= EVERYWHERE_SHARE * site_stats.pages
 
     def asks(self, block: int) -> bool:
         """Return True if the box around a block asks something of the reader."""

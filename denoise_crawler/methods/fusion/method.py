@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MAX_PAGES = 128
 _NEVER = -20.0  # log odds of cards of other products, and of the lines that say who wrote a post
 _WITH_SECTION = -1.4  # log odds of a heading that is kept if its section is
+_EVERYWHERE = -3.0  # added to log odds of prose that stands on every page
+_LEAST_PROSE, _MOST_LINKED = 60, 0.3  # characters, the share of them in links
 _KEPT, _DOUBTED = 0.6, -1.8  # log odds that a box at the end of an article gets, and that it must have
 _PARAGRAPHS, _LEAST_BOX, _MOST_OF_BOX = 2, 8, 4  # of an article; tokens of prose, blocks
 _TABLES = TABLE, DEFINITIONS
@@ -102,6 +104,7 @@ class Fusion(Method):
         scores = _no_higher(page, alone, _no_lower(look, alone, parts)) if is_known else look.scores
         if page_type.name == "article":
             scores = scores.copy()
+            scores[_prose_everywhere(look, parts)] += _EVERYWHERE
             scores[_last_box(look, scores)] = _KEPT
         if page_type.may_be_product:
             related = record_blocks.related_products(look)
@@ -172,6 +175,22 @@ def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
         scores = scores.copy()
         scores[entries] = np.minimum(scores[entries], alone.scores_of(np.array(entries)))
     return scores
+
+
+def _prose_everywhere(look: Look, parts: Parts) -> list[int]:
+    """Return the long texts on four of five pages of the site: disclaimers, appeals, what a blog is about.
+
+    Short articles make them most of the text, and worth their doubt. What tables, boxes and sections of documents
+    share is their form.
+    """
+    characters, linked = look.blocks.characters, look.blocks.linked
+    prose = np.flatnonzero(look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters))
+    if not len(prose):
+        return []
+    form = [range(first, last) for _, first, last in parts.units.tolist()]
+    for first, last, end in parts.headings.tolist():
+        form.append(range(first, last if first <= look.headline.best < last else end))
+    return sorted({*prose.tolist()}.difference(*form))
 
 
 def _last_box(look: Look, scores: Numbers) -> list[int]:

@@ -100,11 +100,10 @@ _CODE_OR_MAKER = (
 _LABEL, _ASCII_LABEL = re.compile(_CODE_OR_MAKER, re.IGNORECASE), re.compile(_CODE_OR_MAKER)
 _SAID = re.compile(r"\w{2}")
 _IS_VALUE = re.compile(r"[\d:]")
-_EVERYWHERE, _MANY_PAGES = 0.8, 5  # of the site's other pages have a text, if there are so many
 
 
 def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
-    """Return which blocks of a product's page hold one of its values and are not on most pages of the site.
+    """Return which blocks of a product's page hold one of its values and are not on all pages of the site.
 
     Args:
         look: What is known of the page.
@@ -128,9 +127,7 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
     rows = (row for block, end in zip(others, ends, strict=True) if end and (row := _row(blocks, block, end)))
     for row in islice(rows, MAX_VALUES):
         values[row] = True
-    if (site_stats := look.site_stats) is not None and site_stats.pages >= _MANY_PAGES:
-        values &= site_stats.texts < _EVERYWHERE * site_stats.pages
-    return values
+    return values & ~look.everywhere
 
 
 def _holds(text: str, declared: Collection[str]) -> bool:
