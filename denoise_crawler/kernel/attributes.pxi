@@ -18,7 +18,7 @@ cdef str value_of(tree.xmlNode* node, tree.xmlAttr* attribute):
 cdef enum:
     CACHED = 512
     SHIFT = 55  # leaves as many bits as number CACHED places
-    MOST_WORDS = 16
+    MOST_WORDS = 32
 
 cdef uint64_t SPREAD = 0x9E3779B97F4A7C15
 
@@ -58,8 +58,8 @@ cdef class Words:
 
     cdef tuple words
     cdef const char* starts[MOST_WORDS]
-    cdef uint16_t firsts[256]  # by letter, a bit for each word that begins with it
-    cdef uint16_t seconds[256]  # the same for the second letter; all words that have none
+    cdef uint32_t firsts[256]  # by letter, a bit for each word that begins with it
+    cdef uint32_t seconds[256]  # the same for the second letter; all words that have none
     cdef bint always  # a word is empty
 
     def __cinit__(self, tuple words not None):
@@ -78,7 +78,7 @@ cdef class Words:
     cdef bint stand_in(self, const char* letter) noexcept:
         """Return True if a value holds one of the words."""
         cdef int number, size
-        cdef uint16_t begun
+        cdef uint32_t begun
         cdef const char* word
         if self.always:
             return True

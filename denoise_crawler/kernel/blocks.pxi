@@ -41,8 +41,9 @@ def blocks_of(nodes, frozenset title not None):
     elements, paths = np.empty((7, count), np.int64), np.empty(count, np.uint32)
     lines = np.empty((3, count), np.int64)  # first nodes, those behind the last, elements
     cdef const int64_t[:, ::1] meanings = np.array(list(map(naming.meaning_of, names)), np.int64)
+    cdef int64_t[:, ::1] of_names = np.empty((3, count + 1), np.int64)  # bits of comments, hashes of words, of paths
     size, line_count = elements_of(
-        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
+        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, of_names, lines
     )
     own, above, places, codes, depths, behind, named = elements[:, :size].copy()
     paths = paths[:size].copy()
@@ -53,7 +54,7 @@ def blocks_of(nodes, frozenset title not None):
     characters, tokens, commas, closed, linked = numbers[:, :size]
     text_hashes, masked_hashes, link_hashes = [column[:size].copy() for column in hashes]
     styles, shapes = np.empty(size, np.uint32), np.empty(size, np.uint32)
-    fill_styles(contents, written, named, homes, above, codes, characters, linked, styles)
+    fill_styles(contents, of_names[1], named, homes, above, codes, characters, linked, styles)
     fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
     around = Elements(
         own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written, named, paths, depths,
@@ -66,7 +67,7 @@ def blocks_of(nodes, frozenset title not None):
 
 cdef tuple elements_of(
     list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
-    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] lines,
+    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] of_names, int64_t[:, ::1] lines,
 ):
     """Fill the columns of block-level elements and of lines; return how many of both there are.
 
@@ -81,10 +82,9 @@ cdef tuple elements_of(
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
     cdef str class_name, identity, heading, own
     cdef dict numbers = {"": 0}
-    cdef int64_t[::1] comments = longs(count + 1), labels = longs(count + 1)  # by number
     cdef bint is_open = False
-    labels[0] = naming.comments_and_labels[""][1]
-    comments_and_labels, spoken_names, read = naming.comments_and_labels, naming.spoken_names, naming.READ
+    spoken_names, read, comments_and_looks = naming.spoken_names, naming.READ, naming.comments_and_looks
+    of_names[0, 0], of_names[1, 0], of_names[2, 0] = 0, comments_and_looks[""][1], hash32("")
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
     for index in range(count):
@@ -119,15 +119,16 @@ cdef tuple elements_of(
             if known is None:
                 known = numbers[own] = len(written)
                 written.append(own)
-                comments[known], labels[known] = comments_and_labels[own]
+                of_names[0, known], of_names[1, known] = comments_and_looks[own]
+                of_names[2, known] = masked_hash(own, False)
             number = known
             if not index <= title_at < ends[index]:
-                place |= comments[number]
+                place |= of_names[0, number]
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
         elements[6, found] = number
-        paths[found] = joined(joined(paths[home], meanings[tags[index], 4]), labels[number]) if index else 0
+        paths[found] = joined(joined(paths[home], meanings[tags[index], 4]), of_names[2, number]) if index else 0
         home_of[index] = found
         found += 1
         end, is_open = ends[index], False
@@ -222,23 +223,27 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     numbers[0, row], numbers[2, row], numbers[3, row] = characters, commas, last in SENTENCE_ENDS
     numbers[1, row] = characters if 3 * ideographs > characters else words
     hashes[0, row] = hash32(text)
-    hashes[1, row] = masked_hash(text) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
+    hashes[1, row] = masked_hash(text, True) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
     return text
 
 
-cdef uint32_t masked_hash(str text) except? 0:
-    """Return the hash of a text with one 0 in the place of each number. Most are ASCII, and no object is made."""
+cdef uint32_t masked_hash(str text, bint is_kept) except? 0:
+    """Return the hash of a text with one 0 in the place of each number, or nothing if no number ``is_kept``.
+
+    Most are ASCII, and no object is made.
+    """
     cdef unsigned char written[256]
     cdef const unsigned char* letters
     cdef Py_ssize_t at, size = 0
     cdef bint in_number = False
     if len(text) > 256 or not PyUnicode_IS_ASCII(text):
-        return hash32(naming.DIGITS.sub("0", text))
+        return hash32(naming.DIGITS.sub("0" if is_kept else "", text))
     letters = <const unsigned char*>PyUnicode_DATA(text)
     for at in range(len(text)):
         if 48 <= letters[at] <= 57:
-            size += not in_number
-            in_number, written[size - 1] = True, 48
+            written[size] = 48
+            size += is_kept and not in_number
+            in_number = True
         else:
             in_number, written[size] = False, letters[at]
             size += 1
@@ -246,7 +251,7 @@ cdef uint32_t masked_hash(str text) except? 0:
 
 
 cdef int fill_styles(
-    list texts, list names, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
+    list texts, const int64_t[::1] looks, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
     const int64_t[::1] tags, const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
 ) except -1:
     """Fill ``styles`` with the hash of what each block looks like.
@@ -254,16 +259,15 @@ cdef int fill_styles(
     That is its element's tag, the words of class and id there and one level up, whether it is all link, whether
     it is all capitals, and how long it is, roughly.
     """
-    cdef Py_ssize_t index, element, above, last = -1, last_above = -1
+    cdef Py_ssize_t index, element, last = -1
     cdef uint64_t look = 0, own
     cdef double length, all_linked = shared.STYLE_LINKED
-    look_of, lengths = naming.look_of, shared.STYLE_LENGTHS
+    lengths = shared.STYLE_LENGTHS
     for index in range(homes.shape[0]):
         element = homes[index]
-        above = named[max(parents[element], 0)]
-        if last < 0 or tags[element] != tags[last] or named[element] != named[last] or above != last_above:
-            look = look_of(tags[element], names[named[element]], names[above])
-        last, last_above = element, above
+        if element != last:
+            look = <uint64_t>looks[named[element]] * 33 + <uint64_t>looks[named[max(parents[element], 0)]]
+            look, last = look * 64 + <uint64_t>tags[element], element
         own = 1 if linked[index] >= all_linked * larger(characters[index], 1.0) else 0
         own += 2 if (<str>texts[index]).isupper() else 0
         for length in lengths:

@@ -137,12 +137,12 @@ READ: dict[str, Callable[[str], int]] = {
 }
 
 
-def _comment_and_label(names: str) -> tuple[int, int]:
-    return _BITS["comment"] if _name_comments(names.lower()) else 0, hash32(DIGITS.sub("", names))
+def _comments_and_look(names: str) -> tuple[int, int]:
+    return _BITS["comment"] if _name_comments(names.lower()) else 0, hash32(" ".join(words_of(names)))
 
 
-# by a class and id the bit of comments if they name such, else 0; and the hash of both without digits
-comments_and_labels = Remembered(_comment_and_label)
+# by a class and id the bit of comments if they name such, else 0; and the hash of their words
+comments_and_looks = Remembered(_comments_and_look)
 
 
 def _name_comments(names: str) -> bool:
@@ -162,12 +162,6 @@ def meaning_of(tag: str) -> tuple[int, int, bool, bool, int]:
     """
     code = IS_TEXT if tag == TEXT else IS_INLINE if tag in INLINE else TAG_CODES.get(tag, 0)
     return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE, hash32(tag)
-
-
-@lru_cache(maxsize=16_384)
-def look_of(tag: int, names: str, above: str) -> int:
-    """Return the hash of a tag's code with the words of its names and of those one level up."""
-    return hash32(f"{tag} {' '.join(words_of(names))} / {' '.join(words_of(above))}")
 
 
 @lru_cache(maxsize=4_096)

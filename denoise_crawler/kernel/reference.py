@@ -125,7 +125,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
-    columns, names, named = nodes.columns, {"": 0}, list[int]()
+    columns, names, named, labels = nodes.columns, {"": 0}, list[int](), [hash32("")]
     meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
@@ -138,11 +138,13 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, label = naming.comments_and_labels[name]
+        comments = naming.comments_and_looks[name][0] if name else 0
         named.append(names.setdefault(name, len(names)))
+        if named[-1] == len(labels):
+            labels.append(hash32(naming.DIGITS.sub("", name)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        paths.append(0 if is_body else joined(joined(paths[parent], meanings[tag][4]), label))
+        paths.append(0 if is_body else joined(joined(paths[parent], meanings[tag][4]), labels[named[-1]]))
     return shared.Elements(
         nodes=own,
         parents=parents,
@@ -194,13 +196,13 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     """
     used, block_of = np.unique(place, return_inverse=True)
     own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
-    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
-    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    of_names = np.array([naming.comments_and_looks[name][1] for name in around.names], np.uint64)
+    looks = (of_names[own] * np.uint64(33) + of_names[above]) * np.uint64(64) + around.tags[used].astype(np.uint64)
     kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
     kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
         kind += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
+    both = looks[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 

@@ -7,7 +7,7 @@
 from array import array
 
 from cpython.unicode cimport PyUnicode_DecodeASCII
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset, strcmp, strlen
 from lxml.includes cimport tree
@@ -303,13 +303,14 @@ def walk_tree(
         is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
             that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
-        looked_for: Hints of each kind of element that is looked for.
+        looked_for: Hints of each kind of element that is looked for, behind those of all kinds.
     """
     cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
     cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
     cdef list searches = [Search(hints) for hints in looked_for]
+    cdef Search sieve = searches.pop(0) if searches else None
     cdef set swallowing = set()
     cdef Py_ssize_t parent = 0, depth = 0, deepest = 0, index, number, next_root = 0
     cdef int kind
@@ -349,7 +350,8 @@ def walk_tree(
                     columns.texts.append("")
                     if kind & LINK and has_address(child):
                         columns.nodes[index].link = <int32_t>index
-                    note_marks(columns, searches, index)
+                    if sieve is not None and sieve.finds(child):
+                        note_marks(columns, searches, index)
                 if not kind & OPAQUE or (
                     (kind & BUTTON or swallowing or known.has_block(child))
                     and is_read(elementFactory(document, child), swallowing)
@@ -388,3 +390,37 @@ cdef int note_marks(Columns columns, list searches, Py_ssize_t index) except -1:
         if (<Search>searches[number]).finds(columns.nodes[index].place):
             (<list>columns.marked[number]).append(index)
     return 0
+
+
+# --- code, as ``output.content.code`` reads it
+
+
+def code_of(_Element block not None, str line_break not None):
+    """Return what stands below a block of code: the texts, with a sign for each line break, tags and classes.
+
+    The last is True if an element may have a style, or be hidden from those who listen.
+    """
+    cdef tree.xmlNode* above = block._c_node
+    cdef tree.xmlNode* node = next_below(above, above)
+    cdef tree.xmlAttr* attribute
+    cdef const_xmlChar* last = NULL
+    cdef list parts = [], classes = []
+    cdef set tags = set()
+    cdef bint is_break = False, is_styled = False
+    while node != NULL:
+        if node.type == tree.XML_ELEMENT_NODE:
+            if node.name != last:
+                last, is_break = node.name, strcmp(<const char*>node.name, "br") == 0
+                tags.add(namespacedName(node))
+            if is_break:
+                parts.append(line_break)
+            attribute = node.properties
+            while attribute != NULL:
+                if strcmp(<const char*>attribute.name, "class") == 0:
+                    classes.append(value_of(node, attribute))
+                is_styled = is_styled or attribute.name[0] in b"sa"
+                attribute = attribute.next
+        elif node.type in (tree.XML_TEXT_NODE, tree.XML_CDATA_SECTION_NODE):
+            parts.append((<const char*>node.content).decode("utf-8"))
+        node = next_below(node, above)
+    return parts, tags, classes, is_styled

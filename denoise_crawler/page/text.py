@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.kernel.hashes import hash32 as hash32
 from denoise_crawler.kernel.hashes import hash64 as hash64
 
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"

@@ -82,7 +82,7 @@ def test_knowledge_with_anything_changed_in_it_is_refused_or_judged_by(name: str
 
 def style_tree(*pages: list[Any], labels: list[str] | None = None) -> bytes:
     record = [64, ["body", "p"] if labels is None else labels, list(pages)]
-    return b"SST\x04" + zlib.compress(msgspec.msgpack.encode(record))
+    return b"SST\x03" + zlib.compress(msgspec.msgpack.encode(record))
 
 
 def style_page(nodes: int, *, deep: bool = False) -> list[Any]:

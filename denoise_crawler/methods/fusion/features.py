@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,9 +96,6 @@ class Forests(NamedTuple):
     second: BoostedTrees
 
 
-_SHARED = "title", "description", "declared", "kinds", "units", "blocks", "class_words", "forests"  # of all looks
-
-
 @dataclass(eq=False)
 class Look:
     """What is known of a page's blocks, and what the trees of some ``forests`` make of it, worked out once.
@@ -134,9 +131,8 @@ class Look:
         """Look at the same page again, with what its site says and what is wished."""
         if site_stats is None and self.site_stats is None and wishes == self.wishes:
             return self
-        other = Look.__new__(Look)
-        shared = {"headline": self.headline, "of_page": self.of_page, "site_stats": site_stats, "wishes": wishes}
-        other.__dict__ = {name: self.__dict__[name] for name in _SHARED} | shared
+        other = replace(self, site_stats=site_stats, wishes=wishes)
+        other.headline, other.of_page = self.headline, self.of_page
         return other
 
     @cached_property
