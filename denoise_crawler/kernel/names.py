@@ -123,13 +123,11 @@ _NO_COMMENTS = re.compile(
 )
 
 
-def _may_hide(style: str) -> bool:
-    """Return True if a style holds a word that hides; most hold none, and a search for both patterns is slow."""
-    return "none" in style or "hidden" in style
-
-
 READ: dict[str, Callable[[str], int]] = {
-    "style": lambda value: _BITS["hidden"] if _may_hide(value) and _HIDING.search(value) else 0,
+    # most styles hold neither word, and a search for both patterns is slow
+    "style": lambda style: (
+        _BITS["hidden"] if ("none" in style or "hidden" in style) and _HIDING.search(style) else 0
+    ),
     "hidden": lambda _: _BITS["hidden"],
     "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
     "role": lambda value: _ROLES.get(value, 0),

@@ -69,7 +69,7 @@ cdef class Lines:
                 self.add_placed(index, start, stop)
             while self.open and last_open <= index:
                 self.end_block(self.open.pop())
-                last_open = self.open[-1] if self.open else stop
+                last_open = self.open[len(self.open) - 1] if self.open else stop
             if kind & TEXT_NODE:
                 self.add_text(index)
             elif self.formulas and index in self.formulas:
@@ -137,7 +137,7 @@ cdef class Lines:
             self.end_cell()
             return False
         self.end_line()
-        while self.lists and self.lists[-1] <= index:
+        while self.lists and self.lists[len(self.lists) - 1] <= index:
             self.lists.pop()
         if kind & ROW and self.is_single_line(index + 1, end):
             self.row_end = end

@@ -154,13 +154,6 @@ class Look:
         of_boxes = self.declared[-len(BOXES) :]
         return bool((of_boxes[:, block if of_boxes.shape[1] > 1 else 0] > 0.0).any())
 
-    def links_around(self, block: int) -> float:
-        """Return the share of characters in links, of the element above that of a block."""
-        blocks, around = self.blocks, self.blocks.around
-        above = max(int(around.parents[blocks.elements[block]]), 0)
-        inside = slice(int(around.first[above]), int(around.last[above]))
-        return float(blocks.linked[inside].sum() / max(blocks.characters[inside].sum(), 1.0))
-
     @cached_property
     def of_page(self) -> Table:
         """The features that the page alone says, by feature: they stay the same whatever its site says."""

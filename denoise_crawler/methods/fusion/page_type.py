@@ -8,7 +8,6 @@ from itertools import chain
 from math import exp, log1p
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of
+from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of, parts_of_address
 from denoise_crawler.methods.fusion.record_blocks import are_entries
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
@@ -76,10 +75,7 @@ def _declared(page: Page) -> list[float]:
 
 
 def _address(url: str) -> tuple[float, ...]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        parts = urlsplit("")
+    parts = parts_of_address(url)
     path = parts.path[:1_000]
     steps = [step for step in path.split("/") if step]
     last = steps[-1] if steps else ""
