@@ -34,8 +34,8 @@ BOOSTERS = 2
 class Boosting:
     """How many trees of how many leaves are fitted, and the seed of what they draw.
 
-    The score of a block is the mean of ``BOOSTERS``, which draw other rows and columns: so the verdict on a page of
-    few blocks depends less on chance.
+    The score of a block is the mean of ``BOOSTERS``, which draw other rows and columns: so the verdict on a page
+    of few blocks depends less on chance.
     """
 
     trees: int = 120
