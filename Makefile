@@ -8,7 +8,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 
 # an environment with all that the tests need, and a core that is as new as its sources
 READY := $(VENV)/.installed-dev $(VENV)/.core
-CORE_SOURCES := setup.py $(wildcard denoise_crawler/kernel/*.pyx)
+CORE_SOURCES := setup.py $(wildcard denoise_crawler/kernel/*.pyx denoise_crawler/kernel/*.pxi)
 
 OLDER := 2.15 2.16
 # Scrapy as it is developed

@@ -1,4 +1,4 @@
-"""Hashes of texts; ``judge.pyx`` works out the same."""
+"""Hashes of texts; ``hashes.pxi`` works out the same."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from denoise_crawler.kernel.columns import PLACES, TAG_CODES
@@ -137,12 +137,13 @@ READ: dict[str, Callable[[str], int]] = {
 }
 
 
-def _comment_and_label(names: str) -> tuple[int, str]:
-    return _BITS["comment"] if _name_comments(names.lower()) else 0, DIGITS.sub("", names)
+def _comments_and_look(names: str) -> tuple[int, int]:
+    return _BITS["comment"] if _name_comments(names.lower()) else 0, hash32(" ".join(words_of(names)))
 
 
-# by a class and id the bit of comments if they name such, else 0; and both without digits
-comments_and_labels = Remembered(_comment_and_label)
+# by a class and id the bit of comments if they name such, else 0; and the hash of their words
+comments_and_looks = Remembered(_comments_and_look)
+without_digits = Remembered(partial(DIGITS.sub, ""))
 
 
 def _name_comments(names: str) -> bool:
@@ -162,12 +163,6 @@ def meaning_of(tag: str) -> tuple[int, int, bool, bool]:
     """
     code = IS_TEXT if tag == TEXT else IS_INLINE if tag in INLINE else TAG_CODES.get(tag, 0)
     return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE
-
-
-@lru_cache(maxsize=16_384)
-def look_of(tag: int, names: str, above: str) -> int:
-    """Return the hash of a tag's code with the words of its names and of those one level up."""
-    return hash32(f"{tag} {' '.join(words_of(names))} / {' '.join(words_of(above))}")
 
 
 @lru_cache(maxsize=4_096)

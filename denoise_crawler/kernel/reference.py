@@ -26,13 +26,13 @@ from denoise_crawler.kernel.reference_decision import (
     take,
     verdicts,
 )
-from denoise_crawler.kernel.reference_declared import agreement, headline_of, word_hashes
+from denoise_crawler.kernel.reference_declared import agreement, calls_in, headline_of, word_hashes
 from denoise_crawler.kernel.reference_features import Trees, look_at, page_table
 from denoise_crawler.kernel.reference_site import SiteSums
 from denoise_crawler.kernel.reference_text import rules_of, texts_of
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers, Table
+    from denoise_crawler.kernel.columns import Blocks, Elements, Flags, Hashes, Indices, Numbers
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "decide", "headline_of",
@@ -138,11 +138,12 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments, without_digits = naming.comments_and_labels[name] if name else (0, "")
+        comments = naming.comments_and_looks[name][0] if name else 0
         named.append(names.setdefault(name, len(names)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        paths.append(0 if is_body else hash32(f"{paths[parent]} {columns.names[tag]} {without_digits}"))
+        step = f"{columns.names[tag]} {naming.without_digits[name]}"
+        paths.append(0 if is_body else hash32(f"{paths[parent]} {step}"))
     return shared.Elements(
         nodes=own,
         parents=parents,
@@ -194,13 +195,13 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     """
     used, block_of = np.unique(place, return_inverse=True)
     own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
-    rows = zip(around.tags[used].tolist(), own.tolist(), above.tolist(), strict=True)
-    looks = [naming.look_of(tag, around.names[name], around.names[outer]) for tag, name, outer in rows]
+    of_names = np.array([naming.comments_and_looks[name][1] for name in around.names], np.uint64)
+    looks = (of_names[own] * np.uint64(33) + of_names[above]) * np.uint64(64) + around.tags[used].astype(np.uint64)
     kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
     kind += np.array([2 * text.isupper() for text in texts], np.uint64)
     for length in shared.STYLE_LENGTHS:
         kind += np.where(characters >= length, 4, 0).astype(np.uint64)
-    both = np.array(looks, np.uint64)[block_of] * np.uint64(16) + kind + np.uint64(1)
+    both = looks[block_of] * np.uint64(16) + kind + np.uint64(1)
     return _upper_half(both)
 
 
@@ -229,22 +230,3 @@ def _shapes(texts: list[str], characters: Numbers, linked: Numbers, masked: Hash
         elif is_label[block]:
             shapes[block] = naming.label_hash("".join(text.split())[: int(before[block])])
     return np.array(shapes, np.uint32)
-
-
-# --- calls on the reader
-
-
-def calls_in(blocks: Blocks) -> Table:
-    """Return by block how many calls on the reader it has, none if it is long, and how many the box around it.
-
-    That is the smallest element that holds it and more, if it is no larger than a box.
-    """
-    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in blocks.texts]
-    whole, around = "\n".join(lines), blocks.around
-    stems = [stem for sign, some in naming.CALLS.items() if sign in whole for stem in some if stem in whole]
-    calls = np.array([min(sum(map(line.count, stems)), naming.MOST_CALLS) for line in lines], np.float32)
-    first, last, above = around.first, around.last, np.maximum(around.parents[blocks.elements], 0)
-    held, characters = (np.concatenate(([0.0], np.cumsum(column))) for column in (calls, blocks.characters))
-    inside, is_large = held[last] - held[first], characters[last] - characters[first] > naming.BOX
-    in_box = np.minimum(np.where(is_large[above], calls, inside[above]), 2.0 * naming.MOST_CALLS)
-    return np.array([calls, in_box], np.float32)

@@ -1,7 +1,7 @@
 """How far blocks agree with texts that their page declares for machines, with its title, and with its description.
 
 Declared texts are compared by runs of three words, over the ends of blocks as well: an ingredient may stand in
-three cells.
+three cells. How blocks call on the reader to do something is the last part.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.kernel import columns as shared
+from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.hashes import hash64
-from denoise_crawler.kernel.names import IDEOGRAPH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -181,7 +181,7 @@ def _overlap(title: str, blocks: Blocks) -> Numbers:
     Of a title in Chinese or Japanese, over pairs of characters. 0 for blocks that are very short, and for those
     more than twice as long as the title.
     """
-    in_pairs, overlap = IDEOGRAPH.search(title) is not None, np.zeros(len(blocks))
+    in_pairs, overlap = naming.IDEOGRAPH.search(title) is not None, np.zeros(len(blocks))
     wanted = _title_parts(title, in_pairs=in_pairs)
     fitting = (blocks.characters > _SHORTEST) & (blocks.characters <= 2 * len(title) + 10)
     for block in np.flatnonzero(fitting).tolist() if wanted else ():
@@ -203,3 +203,22 @@ def begins(description: str, blocks: Blocks) -> Numbers:
     if least < shared.BEGINNING // 2:
         return np.full(len(blocks), -1.0)
     return np.array([len(text) >= least and beginning in text.lower() for text in blocks.texts], np.float64)
+
+
+# --- calls on the reader
+
+
+def calls_in(blocks: Blocks) -> Table:
+    """Return by block how many calls on the reader it has, none if it is long, and how many the box around it.
+
+    That is the smallest element that holds it and more, if it is no larger than a box.
+    """
+    lines = [text.lower() if len(text) <= naming.LONGEST_CALL else "" for text in blocks.texts]
+    whole, around = "\n".join(lines), blocks.around
+    stems = [stem for sign, some in naming.CALLS.items() if sign in whole for stem in some if stem in whole]
+    calls = np.array([min(sum(map(line.count, stems)), naming.MOST_CALLS) for line in lines], np.float32)
+    first, last, above = around.first, around.last, np.maximum(around.parents[blocks.elements], 0)
+    held, characters = (np.concatenate(([0.0], np.cumsum(column))) for column in (calls, blocks.characters))
+    inside, is_large = held[last] - held[first], characters[last] - characters[first] > naming.BOX
+    in_box = np.minimum(np.where(is_large[above], calls, inside[above]), 2.0 * naming.MOST_CALLS)
+    return np.array([calls, in_box], np.float32)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
-
-from lxml import etree
 
 from denoise_crawler.page.nodes import TEXT, Element, Nodes
 from denoise_crawler.page.self_description import SelfDescription
@@ -22,14 +19,12 @@ _NAMES = (
     "cookie-wall",
 )  # fmt: skip
 _NAMED = re.compile(rf"(?:^|\s)(?:{'|'.join(_NAMES)})", re.IGNORECASE)
-# Dialogs stand near the body, so few names are read of other pages.
-_LEVELS = ("/html/body/*", "/html/body/*/*", "/html/body/*/*/*")
-_NEAR_BODY = etree.XPath(" | ".join(f"{level}/@id | {level}/@class" for level in _LEVELS), smart_strings=False)
 # Hosts that serve nothing else, and paths that say so and carry the address to go back to.
 _HOSTS = r"(?:consent\.(?:yahoo|google|youtube)\.[a-z.]{2,6}|guce\.[\w-]+\.com|myprivacy\.dpg\w+\.\w+)(?:[/?#:]|$)"
 _PATHS = r"[^/?#]+/(?:[\w-]+/)?(?:consent|cookie-?wall|cookie-?consent|privacy-?(?:gate|wall))(?:/[^?#]*)?[?]"
 _BACK = r"(?:[^#]*&)?[\w-]+=(?:https?(?::|%3a)|/|%2f)"
 _ADDRESS = re.compile(rf"https?://(?:{_HOSTS}|{_PATHS}{_BACK})", re.IGNORECASE)
+_HEADINGS = frozenset({"h1", "h2"})
 _ASKS = ("button", "form", "input")
 _WORK_TYPE = re.compile(r"\s*(?:article|product|book|video)\b", re.IGNORECASE)
 _WORK = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Product|Recipe|Report|Review|QAPage|\w*Event)"')
@@ -44,7 +39,7 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, description: SelfDesc
     than MAX_CHARACTERS are not asked about.
     """
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return (by_address or _is_all_dialog(nodes, root)) and not _declares_work(description)
+    return (by_address or _is_all_dialog(nodes)) and not _declares_work(description)
 
 
 def _declares_work(description: SelfDescription) -> bool:
@@ -55,24 +50,34 @@ def _declares_work(description: SelfDescription) -> bool:
     return any("ld+json" in kind and _WORK.search(script.text or "") for kind, script in description.scripts)
 
 
-def _is_all_dialog(nodes: Nodes, root: Element) -> bool:
+def _is_all_dialog(nodes: Nodes) -> bool:
     """Return True if the elements of consent platforms hold nearly all text, and all headings."""
-    near: Any = _NEAR_BODY(root)
-    names = " ".join(near).lower()
-    if not [one for one in _NAMES if one in names] or _NAMED.search(names) is None:
-        return False
+    first = next((one for one in nodes.tagged(_HEADINGS) if any(nodes.texts[one : nodes.end_of(one)])), 0)
+    if first and not _is_inside(nodes, first):
+        return False  # as most pages end here
     inside = outside = all_outside = index = 0
     while (index := index + 1) < len(nodes):
-        tag = nodes.tags[index]
-        if tag is TEXT:
+        tag = nodes.tag_of(index)
+        if tag == TEXT:
             characters = len(nodes.texts[index].strip())
             all_outside += characters
-            outside += characters if nodes.links[index] < 0 else 0
-        elif _NAMED.search(" ".join([nodes.elements[index].get(name) or "" for name in ("id", "class")])):
-            inside += sum(map(len, nodes.texts[index : nodes.ends[index]]))
-            index = nodes.ends[index] - 1
-        elif tag in ("h1", "h2") and any(nodes.texts[index : nodes.ends[index]]):
+            outside += characters if nodes.link_of(index) < 0 else 0
+        elif _is_named(nodes, index):
+            inside += sum(map(len, nodes.texts[index : nodes.end_of(index)]))
+            index = nodes.end_of(index) - 1
+        elif tag in _HEADINGS and any(nodes.texts[index : nodes.end_of(index)]):
             return False
         if outside > _MOST_OUTSIDE or all_outside > _MOST_OUTSIDE + _MOST_LINKED:
             return False
     return inside >= max(_LEAST_INSIDE, outside)
+
+
+def _is_inside(nodes: Nodes, index: int) -> bool:
+    while index > 0 and not _is_named(nodes, index):
+        index = int(nodes.columns.parents[index])
+    return index > 0
+
+
+def _is_named(nodes: Nodes, index: int) -> bool:
+    attributes = nodes.attributes_of(index, {})
+    return attributes is not None and _NAMED.search(f"{attributes[1]} {attributes[0]}") is not None

@@ -221,11 +221,11 @@ class Nodes:
 
 
 def nodes_of(
-    root: Element, skipped: frozenset[str] = _SKIPPED, *, hints: Callable[[Any], tuple[Any, Any]] | None = None
+    root: Element, skipped: frozenset[str] = _SKIPPED, *, hints: Callable[[Any], tuple[Any, ...]] | None = None
 ) -> tuple[Nodes, int]:
     """Walk a tree once, without recursion; return its nodes, without ``skipped`` tags, and its depth.
 
-    ``hints`` returns the hints of the compiled core by which it finds elements with signs, and formulas.
+    ``hints`` returns the hints of the compiled core for elements with signs, and formulas: those of both first.
     """
     if (core := kernel.reader) is None:
         nodes, depth = _walk_tree(root, skipped)

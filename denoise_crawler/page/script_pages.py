@@ -48,7 +48,8 @@ def declared_article(page: Page) -> str:
 
     Empty if it declares none, or has text of its own; ask for it by ``page.once``.
     """
-    if sum(page.characters) >= MIN_CHARACTERS or page.tree is None or next(page.tree.iter("script"), None) is None:
+    characters, *_ = page.nodes.counts(None)
+    if characters >= MIN_CHARACTERS or page.tree is None or next(page.tree.iter("script"), None) is None:
         return ""
     bodies = (item.get("articleBody") for item in nested_items(page.once(declarations_of).items))
     body = unescape(max((one for one in bodies if isinstance(one, str)), key=len, default=""))

@@ -45,15 +45,21 @@ def may_be_formulas(nodes: Nodes) -> Sequence[int]:
     """Return the nodes of elements that may be formulas, by their tags, classes and addresses."""
     if nodes.formulas is None:
         core = None if nodes.compiled is None else kernel.reader
-        nodes.formulas = range(len(nodes)) if core is None else compiled_hints(core)[1].find(nodes.compiled)
+        nodes.formulas = range(len(nodes)) if core is None else compiled_hints(core)[2].find(nodes.compiled)
     return nodes.formulas
 
 
 @lru_cache(maxsize=1)
-def compiled_hints(core: Any) -> tuple[Any, Any]:
-    """Return the hints of elements with signs, and of formulas, as the compiled ``core`` reads them."""
+def compiled_hints(core: Any) -> tuple[Any, Any, Any]:
+    """Return the hints of both, of elements with signs, and of formulas, as the compiled ``core`` reads them."""
     by_tag: dict[str, Words] = {"img": _OF_PICTURES, **{tag: {} for tag in MARKUP}}
-    return _hints(core, _TAGS, tuple(_SIGNS.items())), core.Hints(by_tag, _FORMULAS)
+    signs = _hints(core, _TAGS, tuple(_SIGNS.items()))
+    both = {"img": _merged(_OF_PICTURES), **{tag: {} for tag in (*MARKUP, *_TAGS)}}
+    return core.Hints(both, _merged(_FORMULAS)), signs, core.Hints(by_tag, _FORMULAS)
+
+
+def _merged(words: Words) -> Words:
+    return {name: (*_SIGNS.get(name, ()), *words.get(name, ())) for name in {*_SIGNS, *words}}
 
 
 def find_words(nodes: Nodes, words: Words, tags: tuple[str, ...] = ()) -> Sequence[int]:

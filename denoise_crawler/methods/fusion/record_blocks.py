@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
-from denoise_crawler.kernel.names import Remembered, comments_and_labels
+from denoise_crawler.kernel.names import Remembered, comments_and_looks, without_digits
 from denoise_crawler.methods.fusion.blocks import parts_of
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
@@ -263,7 +263,7 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
     columns = around.first.tolist(), around.last.tolist(), around.named.tolist()
     for first, last, number in zip(*columns, strict=True):
         if (names := around.names[number]) and not first <= title < last:
-            inside[first:last] |= comments_and_labels[names][0] > 0
+            inside[first:last] |= comments_and_looks[names][0] > 0
             elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
     return inside & ~elsewhere
 
@@ -273,5 +273,5 @@ def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
     around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
     for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
         own, outer = (around.names[around.named[one]] for one in (home, max(int(around.parents[home]), 0)))
-        alike[int(around.tags[home]), comments_and_labels[own][1], comments_and_labels[outer][1]].append(block)
+        alike[int(around.tags[home]), without_digits[own], without_digits[outer]].append(block)
     return alike.values()

@@ -12,6 +12,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element
 
+from denoise_crawler import kernel
 from denoise_crawler.page import TEXT, Nodes
 from denoise_crawler.page.nodes import INLINE
 from denoise_crawler.page.opaque import LINE_NUMBER_NAMES
@@ -20,7 +21,7 @@ _ROWS = frozenset({"div", "li", "tr", "p"})
 _LEFT_OUT = frozenset(
     {"script", "style", "template", "noscript", "button", "svg", "select", "input", "textarea", "figcaption"}
 )
-_OF_NOTE = frozenset({*_ROWS, *_LEFT_OUT, "br", "td"})
+_OF_NOTE = frozenset({*_ROWS, *_LEFT_OUT, "td"})
 _NUMBERS_NAMED = re.compile(rf"(?:^|\s)(?:{LINE_NUMBER_NAMES})(?:\s|$)", re.IGNORECASE)
 # How the classes of buttons and headers beside code begin and end.
 _CONTROL_BEGINS = (
@@ -34,14 +35,7 @@ _LINE = re.compile(
 EDITOR_LINE = re.compile(r"(?:^|\s)(?:cm-line|view-line|CodeMirror-line)(?:\s|$)")
 _TOP = re.compile(r"(?:^|[;\s])top:\s*(\d{1,7})px")
 _WHOLE_TEXT = etree.XPath("string()", smart_strings=False)
-_CLASSES = etree.XPath("descendant::*/@class", smart_strings=False)
-_STYLES = etree.XPath("descendant::*/@style | descendant::*/@aria-hidden", smart_strings=False)
-_HIDDEN = etree.XPath(
-    "descendant::*[@aria-hidden = 'true' or contains(translate(@style, ' ', ''), 'user-select:none')]"
-)
-_NUMBERED = etree.XPath(
-    "descendant::span[@style and not(*) and translate(normalize-space(), '0123456789.:|', '') = '']"
-)
+_NODES = etree.XPath("descendant::node()", smart_strings=False)
 _LONGEST_CLASS = 1_000  # characters: what is remembered must be bounded
 _MAX_DEPTH = 4  # of gutters in gutters, so that no text is read at each level
 _IS_LINE, _IS_BESIDE, _IS_NUMBERS, _IS_CONTROL = 1, 2, 4, 8  # all but the first may be gutters
@@ -58,8 +52,8 @@ _FIRST_SPACE = re.compile(rf"(?:^|(?<=[{_MARKS}])) ")
 def code_text(block: _Element) -> str:
     """Return the lines of a block of code, without blank ones at its ends.
 
-    A row (a ``div``, an item, a row of a table, or an element with the class of a line where no line ends stand
-    between them) is a line.
+    A row (a ``div``, an item, a row of a table, or an element with the class of a line where neither line ends nor
+    ``br`` part them) is a line.
     """
     placed = _placed_lines(block)
     text = "\n".join([_text_of(line).strip("\n") for line in placed]) if placed else _text_of(block)
@@ -80,27 +74,41 @@ def _placed_lines(block: _Element) -> list[_Element]:
 
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
-    whole = _whole_text(block)
-    classes: Any = _CLASSES(block)
-    roles = {one: bits for one in set(classes) if (bits := _roles_of(one[:_LONGEST_CLASS]))}
+    parts, tags, classes, is_styled = (kernel.reader.code_of if kernel.reader else _read)(block, _BREAK)
+    breaks, whole = parts.count(_BREAK), "".join(parts).replace(_BREAK, "")
     has_line_ends = "\n" in whole.strip("\n")
-    noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
-    styles: Any = _STYLES(block)
-    odd = _hidden_or_numbers(block, whole, set(styles)) if styles else {}
-    if not has_line_ends and len(codes := block.findall("code")) > 1:
+    roles = {one: bits for one in {*classes} if (bits := _roles_of(one[:_LONGEST_CLASS]))}
+    odd = _hidden_or_numbers(whole, [*block.iterdescendants("*")]) if is_styled else {}
+    if not has_line_ends and len(codes := block.findall("code")) > 1 + len(block.findall("br")):
         odd |= dict.fromkeys(codes, _IS_LINE)
-    if not noted and not odd and next(block.iterdescendants(*_OF_NOTE), None) is None:
-        return whole  # its elements only colour it
+    if breaks and not has_line_ends:
+        has_line_ends = breaks >= sum([classes.count(one) for one, bits in roles.items() if bits & _IS_LINE]) - 1
+    noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
     lines = _Lines(roles, noted, odd, has_line_ends=has_line_ends)
-    lines.gather(block)
+    if noted or odd or not _OF_NOTE.isdisjoint(tags):
+        lines.gather(block)
+    else:  # its elements only colour it
+        lines.parts = parts
     return lines.text(flows=block.tag == "code" and "white-space" not in block.get("style", ""))
 
 
-def _hidden_or_numbers(block: _Element, whole: str, styles: set[str]) -> dict[_Element, int]:
+def _read(block: _Element, line_break: str) -> tuple[list[str], set[str], list[str], bool]:
+    """Return what the compiled core returns."""
+    nodes: Any = _NODES(block)
+    elements = [*block.iterdescendants("*")]
+    parts = [one if isinstance(one, str) else line_break * (one.tag == "br") for one in nodes]
+    classes = [name for one in elements if (name := one.get("class"))]
+    is_styled = any(one.get("style") is not None or one.get("aria-hidden") for one in elements)
+    return parts, {str(one.tag) for one in elements}, classes, is_styled
+
+
+def _hidden_or_numbers(whole: str, elements: list[_Element]) -> dict[_Element, int]:
     """Return the roles of elements that are not for readers, and of those that number the lines in a style."""
-    hidden: Any = _HIDDEN(block) if any("user-select" in one or one == "true" for one in styles) else ()
-    spans: Any = _NUMBERED(block)
-    numbers = {span: number for span in spans if (number := _number_in(span.text or "")) >= 0}
+    styled = [(one, style) for one in elements if (style := one.get("style")) is not None]
+    hidden = [one for one, style in styled if "user-select:none" in style.replace(" ", "")]
+    hidden += [one for one in elements if one.get("aria-hidden") == "true"]
+    alone = [one for one, _ in styled if one.tag == "span" and not len(one)]
+    numbers = {span: number for span in alone if (number := _number_in(span.text or "")) >= 0}
     lines = whole.strip("\n").count("\n") + 1
     is_numbering = len(numbers) > 1 and len(numbers) >= MIN_NUMBERED_SHARE * lines
     one_by_one = is_numbering and all(number == place for place, number in enumerate(numbers.values(), 1))
@@ -114,7 +122,7 @@ class _Lines:
         self, roles: dict[str, int], noted: set[str], odd: dict[_Element, int], *, has_line_ends: bool
     ) -> None:
         self._roles, self._noted, self._odd, self._has_line_ends = roles, noted, odd, has_line_ends
-        self._parts = [""]
+        self.parts = [""]
         # of open elements the roles, whether it is a row, what its content stands in, the parts and rows before it
         self._open: list[tuple[_Element | None, int, bool, int, int, int]] = [(None, 0, False, _NOTHING, 0, 0)]
         self._depth = 0  # of what may be a gutter
@@ -122,7 +130,7 @@ class _Lines:
 
     def gather(self, block: _Element) -> None:
         """Walk through a block once."""
-        parts, innermost = self._parts, None
+        parts, innermost = self.parts, None
         walk = etree.iterwalk(block, events=("start", "end", "comment", "pi"))
         for event, element in walk:
             if event != "start":
@@ -151,10 +159,10 @@ class _Lines:
         if is_row or roles > _IS_LINE:
             inside = (_IN_LINE if roles & _IS_LINE else _IN_ROW) if is_row else above
             if is_row:
-                if self._parts[-1].isspace() and self._parts[-2] in (_BEGIN, _END):
-                    del self._parts[-1]  # white space between rows is no code
-                self._parts.append(_BEGIN)
-            self._open.append((element, roles, is_row, inside, len(self._parts) - is_row, len(self._rows)))
+                if self.parts[-1].isspace() and self.parts[-2] in (_BEGIN, _END):
+                    del self.parts[-1]  # white space between rows is no code
+                self.parts.append(_BEGIN)
+            self._open.append((element, roles, is_row, inside, len(self.parts) - is_row, len(self._rows)))
             self._depth += roles > _IS_LINE
         return self._open[-1][0]
 
@@ -162,13 +170,13 @@ class _Lines:
         """End the innermost open element, and return the one around it: the text of a gutter goes."""
         element, roles, is_row, _, parts, rows = self._open.pop()
         if roles > _IS_LINE and self._is_gutter(roles, parts):
-            del self._parts[parts:], self._rows[rows:]
+            del self.parts[parts:], self._rows[rows:]
         elif is_row:
-            if self._parts[-1].isspace() and self._parts[-2] == _END:
-                del self._parts[-1]
-            self._parts.append(_END)
+            if self.parts[-1].isspace() and self.parts[-2] == _END:
+                del self.parts[-1]
+            self.parts.append(_END)
             if self._open[-1][3] == _NOTHING and element is not None:
-                self._rows.append((element, range(parts + 1, len(self._parts))))
+                self._rows.append((element, range(parts + 1, len(self.parts))))
         self._depth -= roles > _IS_LINE
         return self._open[-1][0]
 
@@ -176,7 +184,7 @@ class _Lines:
         """Return True if an element beside code holds numbers of lines, or is a button or a header."""
         if self._depth > _MAX_DEPTH or roles & _IS_CONTROL:
             return self._depth <= _MAX_DEPTH
-        text = "".join(self._parts[begin:]).translate(_NO_MARKS).strip()
+        text = "".join(self.parts[begin:]).translate(_NO_MARKS).strip()
         if roles & _IS_NUMBERS:
             return not any(map(str.isalpha, text))  # numbered lines may be named as their numbers are
         return _LINE_NUMBERS.fullmatch(text) is not None
@@ -185,8 +193,8 @@ class _Lines:
         """Return the places of the numbers that rows begin with, if nearly all do and they rise by one."""
         places, last, most = list[int](), -1, len(self._rows)
         for row, own in self._rows:
-            place = next((place for place in own if self._parts[place].strip(_BLANK)), own.start)
-            first = self._parts[place].strip(_BLANK)
+            place = next((place for place in own if self.parts[place].strip(_BLANK)), own.start)
+            first = self.parts[place].strip(_BLANK)
             number = _number_in(first) if first[:1].isdecimal() else -1
             if number < 0 or not _is_own(number, row):
                 most -= 1
@@ -202,8 +210,8 @@ class _Lines:
     def text(self, *, flows: bool) -> str:
         """Return the text; if it ``flows``, line ends of the source are none where there are line breaks."""
         for place in self._numbers():
-            self._parts[place] = ""
-        text = "".join(self._parts)
+            self.parts[place] = ""
+        text = "".join(self.parts)
         if flows and _BREAK in text:
             text = _FIRST_SPACE.sub("", _SPACES.sub(" ", text))
         text = text.replace(_BREAK, "\n").replace(_BEGIN + _END, f"{_BEGIN}\n")  # an empty row is an empty line

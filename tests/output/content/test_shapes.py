@@ -6,6 +6,7 @@ import pytest
 
 from denoise_crawler.output.content.blocks import Code
 from tests.output.content.reading import blocks_of, written
+from tests.roads import COMPILED, IN_PYTHON, is_built, take
 
 
 @pytest.mark.parametrize(
@@ -124,10 +125,19 @@ def test_pictures_and_videos_that_scripts_would_make_are_found(html: str, markdo
             "<pre><span style='color:#008080'>1</span> a\n<span style='color:#008080'>2</span>   b</pre>",
             "a\n   b",
         ),
+        (
+            "<pre><b class=line>a</b><br><b class=line></b><br><b class=line>  b</b><br></pre>",
+            "a\n\n  b",
+        ),
+        ("<pre><code>a</code><br><code>  b</code></pre>", "a\n  b"),
         ("<xmp>a\n  b</xmp>", "a\n  b"),
     ],
 )
-def test_code_is_whole_without_what_stands_beside_it(html: str, code: str) -> None:
+@pytest.mark.parametrize("road", [pytest.param(COMPILED, marks=is_built), IN_PYTHON])
+def test_code_is_whole_without_what_stands_beside_it(
+    html: str, code: str, road: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take(road, monkeypatch)
     (block,) = (one for one in blocks_of(html) if isinstance(one, Code))
     assert block.text.strip() == code
 
