@@ -294,7 +294,7 @@ def _written(page: Page) -> Iterator[tuple[int, str]]:
 
 
 def _visible(element: Element) -> str:
-    """Return the text of an element without scripts; most hold none, and to look for the parent of texts is slow."""
+    """Return the text of an element without scripts: most hold none, and to ask for parents is slow."""
     if next(element.iter("script", "style"), None) is None:
         return str(_TEXT(element))
     texts: Any = _NO_SCRIPT(element)

@@ -70,7 +70,7 @@ def visible(text: str) -> str:
 
 def has_invisible(text: str) -> bool:
     """Return True if a text has characters that nobody sees."""
-    return not text.isascii() and any([sign in text for sign in _UNSEEN])
+    return not text.isascii() and any(sign in text for sign in _UNSEEN)
 
 
 def printable(text: object, most: int = 1_000) -> str:
