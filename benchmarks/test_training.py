@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.training.boxes import boxed
 from benchmarks.training.examples import LEAST_PAGES, labelled, planted, sample_of, wishes_of
-from benchmarks.training.fitting import FOLDS, SEEDS, fold, fold_file, kind_odds
+from benchmarks.training.fitting import BOOSTERS, FOLDS, fold, fold_file, kind_odds
 from denoise_crawler.evaluation import TUNING, GoldPage, half
 from denoise_crawler.kernel.columns import UNSAID
 from denoise_crawler.methods.fusion.features import Words
@@ -62,7 +62,7 @@ def test_the_command_makes_the_same_weights_each_time_and_one_file_for_each_fold
         "news": {"sites": len(tuning), "pages": 3 * len(tuning)},
         "modern": {"sites": 12, "pages": 36},
     }
-    assert len(weights.first_look.trees) == len(weights.second_look.trees) == 3 * SEEDS
+    assert len(weights.first_look.trees) == len(weights.second_look.trees) == 3 * BOOSTERS
     page = Page.parse("https://new.example/", gold_page("new.example", 4).html)
     scores = Model(weights).alone(page).scores
     assert scores[10] > scores[0]  # a story, a link of the menu

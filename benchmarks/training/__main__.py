@@ -40,7 +40,7 @@ from benchmarks.training.fitting import (
     Boosting,
     TypedPage,
     Voices,
-    expected_and_found,
+    expected_and_measured,
     fold,
     fold_file,
     kind_odds,
@@ -69,7 +69,6 @@ class _Course:
     sites: list[list[LabelledPage]]
     planted: list[list[LabelledPage]]  # those on which noise could be planted, with it
     boxed: list[list[LabelledPage]]  # pages alone, with boxes
-    boosting: Boosting
     trained_on: dict[str, dict[str, int]]
     votes: list[dict[str, float]] = field(init=False)
     voices: list[Voices] = field(init=False)
@@ -85,8 +84,8 @@ class _Course:
 
     def words(self, left_out: int | None) -> tuple[dict[str, float], dict[str, list[float]]]:
         """Return the log odds of class words and of the kinds of pages, learned without the sites of a fold."""
-        those = [number for number, site in enumerate(self.sites) if fold(site[0].site) != left_out]
-        return log_odds(self.votes[one] for one in those), kind_odds(self.voices[one] for one in those)
+        used = [number for number, site in enumerate(self.sites) if fold(site[0].site) != left_out]
+        return log_odds(self.votes[one] for one in used), kind_odds(self.voices[one] for one in used)
 
 
 def train(
@@ -100,49 +99,43 @@ def train(
 
     ``types`` are by name of a set what its pages are, where they say no type.
     """
-    course = _read(sets, whole, parts, types or {}, boosting)
-    words = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
-    known = {left_out: Words(ClassWords(odds), KindWords(kinds)) for left_out, (odds, kinds) in words.items()}
+    course = _read(sets, whole, parts, types or {})
+    odds = {left_out: course.words(left_out) for left_out in (*range(FOLDS), None)}
+    words = {left_out: Words(ClassWords(classes), KindWords(kinds)) for left_out, (classes, kinds) in odds.items()}
     alone = ((site, 0) for site in (*course.sites, *course.boxed))
     shown = *alone, *((site, LEAST_KNOWN) for site in course.planted)
     examples: list[Rows] = []
-    for site, least in _told(shown, "features"):
-        examples += rows(site, known[fold(site[0].site)], least)
+    for site, least in _tracked(shown, "features"):
+        examples += rows(site, words[fold(site[0].site)], least)
     first = _fits(boosting, examples)
     first_looks = {left_out: BoostedTrees(trees) for left_out, trees in first.items()}
     examples = []
-    for site, least in _told(shown, "features of a second look"):
+    for site, least in _tracked(shown, "features of a second look"):
         left_out = fold(site[0].site)
-        examples += rows(site, known[left_out], least, first_looks[left_out])
+        examples += rows(site, words[left_out], least, first_looks[left_out])
     second = _fits(boosting, examples)
     del examples
     forests = {left_out: Forests(first_looks[left_out], BoostedTrees(trees)) for left_out, trees in second.items()}
     typed: list[TypedPage] = []
     pairs: list[tuple[float, float]] = []
-    for site in _told(course.whole, "confidence"):
+    for site in _tracked(course.whole, "confidence"):
         left_out = fold(site[0].site)
-        looks = {page: page.look(known[left_out], forests[left_out]) for page in site}
+        looks = {page: page.look(words[left_out], forests[left_out]) for page in site}
         typed += typed_pages(site, looks)
-        pairs += expected_and_found(site, looks)
-    types = page_type_forests(typed, boosting)
+        pairs += expected_and_measured(site, looks)
+    page_types = page_type_forests(typed, boosting)
     *without, whole_weights = (
         Weights(
-            VERSION, course.trained_on, *words[left_out],
+            VERSION, course.trained_on, *odds[left_out],
             WrittenForest(list(LOCAL_NAMES), first[left_out]),
-            WrittenForest(list(BLOCK_NAMES), second[left_out]), knots(pairs), types[left_out],
+            WrittenForest(list(BLOCK_NAMES), second[left_out]), knots(pairs), page_types[left_out],
         )
-        for left_out in words
+        for left_out in odds
     )  # fmt: skip
     return whole_weights, without
 
 
-def _read(
-    sets: Sequence[Path],
-    whole: Sequence[Path],
-    parts: Sequence[Path],
-    types: Mapping[str, str],
-    boosting: Boosting,
-) -> _Course:
+def _read(sets: Sequence[Path], whole: Sequence[Path], parts: Sequence[Path], types: Mapping[str, str]) -> _Course:
     """Read the sites that are learned from."""
     trained_on: dict[str, dict[str, int]] = {}
     sites: list[list[LabelledPage]] = []
@@ -151,18 +144,17 @@ def _read(
     for paths, everything, is_part in ((sets, False, False), (whole, True, False), (parts, True, True)):
         for name, pages in gold_sets(paths).items():
             chosen = by_site(page for page in pages if everything or half(page.site) == TUNING)
-            told = _told(list(chosen.values()), f"reading {name}")
-            page_type = types.get(name, "")
-            found = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in told]
+            page_type, tracked = types.get(name, ""), _tracked(list(chosen.values()), f"reading {name}")
+            learned = [list(labelled(site, is_part=is_part, page_type=page_type)) for site in tracked]
             if not is_part:
-                for pages, number in product(chosen.values(), range(PLANTINGS)):
-                    with_noise.append(list(labelled(planted(pages, number))))
-                for pages in chosen.values():
-                    with_noise.append(list(labelled(planted(pages, short=True), counts=SHORT_COUNTS)))
-                    with_boxes += _with_boxes(pages, page_type)
-            trained_on[name] = {"sites": len(found), "pages": sum(map(len, found))}
-            sites += [site for site in found if site]
-    return _Course(sites, [site for site in with_noise if site], with_boxes, boosting, trained_on)
+                for site, number in product(chosen.values(), range(PLANTINGS)):
+                    with_noise.append(list(labelled(planted(site, number))))
+                for site in chosen.values():
+                    with_noise.append(list(labelled(planted(site, short=True), counts=SHORT_COUNTS)))
+                    with_boxes += _with_boxes(site, page_type)
+            trained_on[name] = {"sites": len(learned), "pages": sum(map(len, learned))}
+            sites += filter(None, learned)
+    return _Course(sites, list(filter(None, with_noise)), with_boxes, trained_on)
 
 
 def _with_boxes(pages: Sequence[GoldPage], page_type: str) -> Iterator[list[LabelledPage]]:
@@ -180,11 +172,11 @@ def _fits(boosting: Boosting, rows: Sequence[Rows]) -> dict[int | None, list[Tre
     weights = np.concatenate([one.weights for one in rows])
     folds = np.repeat([fold(one.site) for one in rows], [len(one.content) for one in rows])
     fits = boosting.fits(table, content, weights, folds)
-    return dict(track(fits, f"fitting {len(table)} rows", FOLDS + 1, console=Console(stderr=True)))
+    return dict(_tracked(fits, f"fitting {len(table)} rows", FOLDS + 1))
 
 
-def _told(steps: Sequence[T], what: str) -> Iterable[T]:
-    return track(steps, what, console=Console(stderr=True))
+def _tracked(steps: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
+    return track(steps, what, total, console=Console(stderr=True))
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -199,7 +191,7 @@ def main(argv: list[str] | None = None) -> None:
     add("-o", "--output", type=Path, required=True, metavar="FILE", help="where to write the weights")
     add("--trees", type=int, default=Boosting.trees, metavar="N")
     add("--leaves", type=int, default=Boosting.leaves, metavar="N")
-    add("--rate", type=float, default=Boosting.rate, metavar="R")
+    add("--seed", type=int, default=Boosting.seed, metavar="N", help="of the rows and columns that trees draw")
     what = "sets of which all sites are learned from"
     add("--whole", nargs="+", type=Path, default=[], metavar="GOLD", help=what)
     what = "sets whose gold is a part of the content: nothing is learned from text that is not in it"
@@ -209,7 +201,7 @@ def main(argv: list[str] | None = None) -> None:
     add("--folds", type=Path, metavar="FOLDER", help="write the weights made without each fold of sites there")
     given = parser.parse_args(argv)
     try:
-        boosting = Boosting(given.trees, given.leaves, given.rate)
+        boosting = Boosting(given.trees, given.leaves, given.seed)
     except MissingExtraError as error:
         sys.exit(f"{parser.prog}: {error}")
     types = dict(one.split("=", 1) for one in given.types)

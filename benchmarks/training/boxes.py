@@ -28,7 +28,7 @@ _NAMED_SHARE = 0.6  # of the boxes have a class that says what they are
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 _WORDS = json.loads(Path(__file__).with_name("box_words.json").read_text("utf-8"))
-_SAID: dict[str, dict[str, list[str]]] = _WORDS["said"]  # by language, what each kind of box says
+_SAYINGS: dict[str, dict[str, list[str]]] = _WORDS["sayings"]  # by language and kind of box
 _NAMES: dict[str, list[str]] = _WORDS["names"]  # by kind, its classes
 
 
@@ -36,11 +36,11 @@ class _Box:
     """What a box is made of: the words of a language, drawn words of the page, and chance."""
 
     def __init__(self, chance: random.Random, language: str, words: DrawnWords) -> None:
-        self.chance, self._said, self.words = chance, _SAID.get(language, _SAID["en"]), words
+        self.chance, self._sayings, self.words = chance, _SAYINGS.get(language, _SAYINGS["en"]), words
 
     def say(self, kind: str) -> str:
         """Return one of the sayings of a kind."""
-        return self.chance.choice(self._said[kind]).replace("{}", str(self.chance.randint(2, 28)))
+        return self.chance.choice(self._sayings[kind]).replace("{}", str(self.chance.randint(2, 28)))
 
     def is_so(self, share: float) -> bool:
         """Draw."""
@@ -212,8 +212,8 @@ def _facts(box: _Box) -> etree._Element:
 def _callout(box: _Box) -> etree._Element:
     made = box.element("aside|div|div|blockquote|section", "note")
     if box.is_so(0.7):
-        said = box.say("note") if box.is_so(0.5) else box.words.draw(box.chance, 1, 6).rstrip(".。")
-        box.add(made, "strong|p|div|span|h3|h4", said)
+        head = box.say("note") if box.is_so(0.5) else box.words.draw(box.chance, 1, 6).rstrip(".。")
+        box.add(made, "strong|p|div|span|h3|h4", head)
     for _ in range(box.chance.randint(1, 2)):
         box.add(made, "p|p|div", box.words.draw(box.chance, 8, 40))
     return made
@@ -262,8 +262,8 @@ def boxed(page: GoldPage, address: str, number: int = 0, *, may_have_comments: b
     words = DrawnWords(page.gold or "")
     if words.are_signs and language not in ("zh", "ja"):
         language = "zh"
-    elif language not in _SAID or chance.random() < 0.1:
-        language = chance.choice(("en", "en", *_SAID)) if not words.are_signs else language
+    elif language not in _SAYINGS or chance.random() < 0.1:
+        language = chance.choice(("en", "en", *_SAYINGS)) if not words.are_signs else language
     box, gold = _Box(chance, language, words), page.gold or ""
     if len(paragraphs) > 1 and chance.random() < _SHORT_SHARE:
         left = chance.randint(1, _SHORT)

@@ -52,7 +52,7 @@ class LabelledPage:
     """A page, its blocks, and which of them are content.
 
     ``title``, ``description``, ``declared`` and ``units`` are what it says of itself, ``kind`` is what it is, if
-    somebody said, ``kind_words`` are the words that may tell, ``traits`` the numbers. ``told`` are the blocks of
+    somebody said, ``kind_words`` are the words that may tell, ``traits`` the numbers. ``judged`` are the blocks of
     which the gold says whether they are content.
     """
 
@@ -70,7 +70,7 @@ class LabelledPage:
     page_type: str
     kind_words: frozenset[str]
     traits: tuple[float, ...]
-    told: NDArray[np.bool_]
+    judged: NDArray[np.bool_]
     is_part: bool
     counts: float = 1.0
     has_planted_comments: bool = False
@@ -101,20 +101,20 @@ def labelled(
     Where the gold is only a part of the content (``is_part``), it tells nothing of other blocks, but for links and
     what stands in navigation, footers and the like. ``page_type`` is that of pages whose type nobody said.
     """
-    found = [page for page in pages if page.gold is not None]
-    for gold, address in zip(found, addresses(found), strict=True):
+    with_gold = [page for page in pages if page.gold is not None]
+    for gold, address in zip(with_gold, addresses(with_gold), strict=True):
         page = Page.parse(address, gold.html, site=gold.site)
         if page.skipped is None:
             blocks = page.once(blocks_of)
             content = labels(blocks.texts, gold.gold or "")
-            told = content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool)
+            judged = content | _is_chrome(blocks) if is_part else np.ones(len(blocks), bool)
             if isinstance(gold.optional, str) and gold.optional:
-                told &= content | ~labels(blocks.texts, gold.optional)
+                judged &= content | ~labels(blocks.texts, gold.optional)
             yield LabelledPage(
                 gold.site, page.url, page.key, page.title, description_of(page), declared_of(page),
                 unit_kinds(page), blocks, content, gold.gold or "",
                 gold.page_type or (page_type if page_type == "forum" else ""),
-                gold.page_type or page_type, page.once(kind_words_of), traits_of(page), told, is_part, counts,
+                gold.page_type or page_type, page.once(kind_words_of), traits_of(page), judged, is_part, counts,
                 has_planted_comments,
             )  # fmt: skip
 
@@ -142,7 +142,7 @@ def sample_of(page: LabelledPage) -> Sample:
     sums, order = np.concatenate(([0], np.cumsum(page.content))), np.arange(count)
     near = sums[np.minimum(order + _NEAR + 1, count)] > sums[np.maximum(order - _NEAR, 0)]
     drawn = near | (np.random.default_rng(page.key).random(count) < _FAR_SHARE)
-    drawn &= page.told
+    drawn &= page.judged
     return Sample(np.flatnonzero(drawn), np.where(near, 1.0, 1.0 / _FAR_SHARE)[drawn])
 
 
@@ -178,8 +178,7 @@ def rows(
         for known in amounts:
             site_stats = known_site(one, others, known).site_stats_for(one.key, one.blocks)
             look = alone.knowing(site_stats, wishes_of(one, alone, known))
-            table = look.table
-            yield _rows(one, table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
+            yield _rows(one, look.table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
 
 def known_site(
@@ -204,8 +203,8 @@ def wishes_of(page: LabelledPage, look: Look, known: int) -> tuple[float, float]
     best = look.headline.best
     title = float(page.content[best]) if best >= 0 else UNSAID
     comments = _comments_wish(page, chance)
-    said = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]
-    return said[0], said[1]
+    wishes = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]
+    return wishes[0], wishes[1]
 
 
 def _comments_wish(page: LabelledPage, chance: random.Random) -> float:
@@ -235,7 +234,7 @@ _UNUSED = 0.6
 
 
 def labels(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
-    """Tell which of a page's block ``texts`` are in its ``gold`` text, using each of its tokens once.
+    """Return which of a page's block ``texts`` are in its ``gold`` text, using each of its tokens once.
 
     Blocks of ``LONG`` tokens or more belong if half of their 4-grams do, the longest first; then shorter ones
     that stand there word for word, those nearest to the long ones first. A block whose tokens are mostly used
@@ -259,12 +258,12 @@ def labels(texts: Sequence[str], gold: str) -> NDArray[np.bool_]:
         own = _grams(blocks[index])
         if sum(gram in grams for gram in own) >= _FOUND * len(own):
             take(index)
-    found = np.flatnonzero(belongs)
+    first = np.flatnonzero(belongs)
     short = [
         index for index, block in enumerate(blocks) if 0 < len(block) < LONG and f" {' '.join(block)} " in whole
     ]
-    if len(found):
-        short.sort(key=lambda index: int(np.abs(found - index).min()))
+    if len(first):
+        short.sort(key=lambda index: int(np.abs(first - index).min()))
     for index in short:
         take(index)
     return belongs
@@ -307,13 +306,13 @@ def planted(pages: Sequence[GoldPage], number: int = 0, *, short: bool = False) 
     The same for ever: chance is drawn from the name of the site, the addresses of the pages and a ``number``. If
     the pages are to be ``short``, all but their first paragraphs go, at most ``SHORT`` stay.
     """
-    found = [page for page in pages if page.gold]
-    if len(found) < LEAST_PAGES:
+    with_gold = [page for page in pages if page.gold]
+    if len(with_gold) < LEAST_PAGES:
         return
-    chance = random.Random(hash64(f"planted {found[0].site} {number}"))
-    words = DrawnWords(" ".join(page.gold or "" for page in found)[:_MOST_CHARACTERS])
+    chance = random.Random(hash64(f"planted {with_gold[0].site} {number}"))
+    words = DrawnWords(" ".join(page.gold or "" for page in with_gold)[:_MOST_CHARACTERS])
     plants = [_plant(chance, words) for _ in range(chance.randint(1, _MOST_PLANTS))]
-    for page, address in zip(found, addresses(found), strict=True):
+    for page, address in zip(with_gold, addresses(with_gold), strict=True):
         if (made := _with(plants, page, address, short=short)) is not None:
             yield made
 
@@ -385,13 +384,13 @@ def _plant(chance: random.Random, words: DrawnWords) -> _Plant:
             return label, words.draw(of_page, 4, 12)
         if kind == 1:  # advertisements in turn
             return of_page.choice(sentences), ""
-        if kind == 5:  # whom a picture is by
-            return f"{label if len(names) % 2 else ''}{of_page.choice(names)}", ""
         if kind == 2:  # a date
             return f"{label}{of_page.randint(1, 28)}.{of_page.randint(1, 12)}.20{of_page.randint(10, 26)}", ""
         if kind == 3:  # follow us, in a link
             return "", sentences[0]
-        return sentences[0], ""
+        if kind == 5:  # whom a picture is by
+            return f"{label if len(names) % 2 else ''}{of_page.choice(names)}", ""
+        return sentences[0], ""  # on all pages the same: two kinds of seven
 
     return _Plant(place, wrapper, presence, parts)
 
@@ -400,10 +399,9 @@ class DrawnWords:
     """Words of gold texts, in an order that none of them has: signs where the language parts no words."""
 
     def __init__(self, gold: str) -> None:
-        self.are_signs = len("".join(IDEOGRAPH.findall(gold))) > len(gold) / 3
-        self._words = IDEOGRAPH.findall(gold) if self.are_signs else gold.split()
-        if self.are_signs:
-            self._words = list("".join(self._words))
+        signs = "".join(IDEOGRAPH.findall(gold))
+        self.are_signs = len(signs) > len(gold) / 3
+        self._words = list(signs) if self.are_signs else gold.split()
 
     def draw(self, chance: random.Random, least: int, most: int) -> str:
         """Return some words, as many as asked for; twice as many signs."""

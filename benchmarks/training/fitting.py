@@ -27,20 +27,20 @@ from denoise_crawler.page.text import hash64
 # --- fitting boosted trees with LightGBM and writing them as ``fusion`` reads them
 
 KIND_LEAVES, KIND_ROUNDS = 4, 80
-SEEDS = 2
+BOOSTERS = 2
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """How many trees of how many leaves, and how fast they learn.
+    """How many trees of how many leaves are fitted, and the seed of what they draw.
 
-    The score of a block is the mean of ``SEEDS`` such boosters, which draw other rows and columns: so the verdict
-    on a page of few blocks depends less on chance.
+    The score of a block is the mean of ``BOOSTERS``, which draw other rows and columns: so the verdict on a page
+    of few blocks depends less on chance.
     """
 
     trees: int = 120
     leaves: int = 31
-    rate: float = 0.1
+    seed: int = 0
 
     def __post_init__(self) -> None:
         with needs("training"):  # before the pages are read, which takes long
@@ -52,13 +52,14 @@ class Boosting:
         self, table: NDArray[Any], content: NDArray[Any], weights: NDArray[Any], folds: NDArray[Any]
     ) -> Iterator[tuple[int | None, list[Tree]]]:
         """Yield the trees that are learned without the rows of each fold, and from all rows."""
-        parameters = {"objective": "binary", "num_leaves": self.leaves, "learning_rate": self.rate}
-        data = _binned(parameters, table, content)  # once for all folds and seeds
+        parameters = {"objective": "binary", "num_leaves": self.leaves, "learning_rate": 0.1}
+        data = _binned(parameters, table, content)  # once for all folds and boosters
         for left_out in (*range(FOLDS), None):
             used = np.flatnonzero(folds != left_out)
             part, trees = data.subset(used).construct(), list[Tree]()
-            for seed in range(1, SEEDS + 1):
-                trees += _fit(parameters, self.trees, part, weights[used], seed=seed, share=1 / SEEDS)
+            for number in range(1, BOOSTERS + 1):
+                seed = self.seed * BOOSTERS + number
+                trees += _fit(parameters, self.trees, part, weights[used], seed, share=1 / BOOSTERS)
             yield left_out, trees
 
     def fit_kinds(self, table: NDArray[Any], kinds: NDArray[Any], weights: NDArray[Any], count: int) -> list[Tree]:
@@ -75,7 +76,7 @@ class Boosting:
             "feature_fraction": 0.3,
             "max_bin": 63,
         }
-        return _fit(parameters, KIND_ROUNDS, _binned(parameters, table, kinds), weights)
+        return _fit(parameters, KIND_ROUNDS, _binned(parameters, table, kinds), weights, self.seed + 1)
 
 
 _USUAL = {
@@ -99,7 +100,7 @@ def _binned(parameters: dict[str, Any], table: NDArray[Any], wanted: NDArray[Any
 
 
 def _fit(
-    parameters: dict[str, Any], rounds: int, data: Any, weights: NDArray[Any], *, seed: int = 1, share: float = 1.0
+    parameters: dict[str, Any], rounds: int, data: Any, weights: NDArray[Any], seed: int, share: float = 1.0
 ) -> list[Tree]:
     """Return trees, whose leaves are a ``share`` of those fitted."""
     import lightgbm
@@ -145,7 +146,7 @@ def _rounded_down(threshold: float) -> float:
 BINS = 12
 
 
-def expected_and_found(
+def expected_and_measured(
     site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]
 ) -> Iterator[tuple[float, float]]:
     """Yield what F1 is expected of each page of a site and what comes of it, cold and knowing the other pages.
@@ -165,13 +166,13 @@ def _measured(page: LabelledPage, alone: Look, site_stats: SiteStats | None) -> 
     wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
     look, title = alone.knowing(site_stats, wishes.columns), (alone.headline.sure, wishes.title == KEEP)
     chances = kernel.active.content_chances(look.scores, site_stats, wishes.shift, *title)
-    taken, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
-    text = "\n".join(blocks.texts[block] for block in np.flatnonzero(taken))
+    kept, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
+    text = "\n".join(blocks.texts[block] for block in np.flatnonzero(kept))
     return expected, score(text, page.gold).f1
 
 
 def knots(pairs: Iterable[tuple[float, float]]) -> list[list[float]]:
-    """Return the mean expected and the mean found F1 of as many pages each, neither ever falling."""
+    """Return the mean expected and the mean measured F1 of as many pages each, neither ever falling."""
     ascending = np.array(sorted(pairs)).reshape(-1, 2)
     means = np.array([part.mean(axis=0) for part in np.array_split(ascending, BINS) if len(part)]).reshape(-1, 2)
     return [[round(float(value), 4) for value in knot] for knot in np.maximum.accumulate(means, axis=0)]
@@ -222,10 +223,10 @@ def log_odds(sites: Iterable[dict[str, float]]) -> dict[str, float]:
             shares[word].append(share)
     usual = log(_BASE / (1 - _BASE))
     result = {}
-    for word, found in sorted(shares.items()):
-        if len(found) >= MIN_SITES:
-            content = fsum(found) + _PRIOR_VOTES * _BASE
-            result[word] = round(log(content / (len(found) + _PRIOR_VOTES - content)) - usual, 3)
+    for word, of_sites in sorted(shares.items()):
+        if len(of_sites) >= MIN_SITES:
+            content = fsum(of_sites) + _PRIOR_VOTES * _BASE
+            result[word] = round(log(content / (len(of_sites) + _PRIOR_VOTES - content)) - usual, 3)
     return result
 
 
@@ -236,11 +237,11 @@ _PRIOR = 0.5
 
 def voices(site: Sequence[LabelledPage]) -> Voices:
     """Return by kind the words that its pages of the site have."""
-    found: dict[str, set[str]] = {}
+    by_kind: dict[str, set[str]] = {}
     for one in site:
         if one.kind in KINDS:
-            found.setdefault(one.kind, set()).update(one.kind_words)
-    return {kind: frozenset(words) for kind, words in found.items()}
+            by_kind.setdefault(one.kind, set()).update(one.kind_words)
+    return {kind: frozenset(words) for kind, words in by_kind.items()}
 
 
 def kind_odds(sites: Iterable[Voices]) -> dict[str, list[float]]:
@@ -293,24 +294,24 @@ def typed_pages(site: Sequence[LabelledPage], looks: Mapping[LabelledPage, Look]
     """
     known = [page for page in site if page.page_type in KINDS]
     times = Counter(page.page_type for page in known)
-    found = []
+    typed = []
     for page in known:
         row = page_type_row(page.traits, looks[page])
         weight = (_THREADS if page.page_type == "forum" else 1.0) / sqrt(times[page.page_type])
-        found.append(TypedPage(page.site, KINDS.index(page.page_type), row, weight))
-    return found
+        typed.append(TypedPage(page.site, KINDS.index(page.page_type), row, weight))
+    return typed
 
 
 def page_type_forests(pages: Sequence[TypedPage], boosting: Boosting) -> dict[int | None, WrittenForest | None]:
     """Return the trees learned from all ``pages``, and without those of each fold; None where there are none."""
-    found: dict[int | None, WrittenForest | None] = {}
+    forests: dict[int | None, WrittenForest | None] = {}
     for left_out in (*range(FOLDS), None):
         used = [page for page in pages if left_out is None or fold(page.site) != left_out]
         if not used:
-            found[left_out] = None
+            forests[left_out] = None
             continue
         kinds = np.array([page.kind for page in used])
         table, weights = np.array([page.row for page in used]), np.array([page.weight for page in used])
         trees = boosting.fit_kinds(table, kinds, weights, len(KINDS))
-        found[left_out] = WrittenForest(list(PAGE_TYPE_NAMES), trees)
-    return found
+        forests[left_out] = WrittenForest(list(PAGE_TYPE_NAMES), trees)
+    return forests

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
+    Counts: TypeAlias = NDArray[np.int32]
     Hashes: TypeAlias = NDArray[np.uint32]
     Flags: TypeAlias = NDArray[np.bool_]
     Table: TypeAlias = NDArray[np.float32]
@@ -151,7 +152,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """One page by columns, as its site keeps it.
+    """One page by columns, as its site keeps it: in 32 bits, for there are many.
 
     Its paths that have text on or below them, parents first: ``paths`` (hashes), ``parents`` (indices, -1 for
     the body), ``elements`` (how many elements have that path). Its blocks: ``homes`` (indices of paths),
@@ -163,18 +164,18 @@ class Sketch:
 
     key: int
     paths: Hashes
-    parents: Indices
-    elements: Indices
-    homes: Indices
+    parents: Counts
+    elements: Counts
+    homes: Counts
     texts: Hashes
-    characters: Indices
-    linked: Indices
+    characters: Counts
+    linked: Counts
     shapes: Hashes
     masked: Hashes
     links: Hashes
     styles: Hashes
-    style_tokens: Indices
-    style_scores: Indices
+    style_tokens: Counts
+    style_scores: Counts
 
 
 @dataclass(slots=True, eq=False)

@@ -16,7 +16,7 @@ from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel.reference_declared import begins
 
 if TYPE_CHECKING:
-    from denoise_crawler.kernel.columns import Blocks, Headline, Indices, Numbers, SiteStats, Table
+    from denoise_crawler.kernel.columns import Blocks, Counts, Headline, Indices, Numbers, SiteStats, Table
 
 
 def logs(numbers: Any) -> Numbers:
@@ -45,7 +45,7 @@ def up(at: Indices, parents: Indices) -> Indices:
     return above
 
 
-def subtree_sums(places: Indices, numbers: Any, parents: Indices) -> Numbers:
+def subtree_sums(places: Indices | Counts, numbers: Any, parents: Indices | Counts) -> Numbers:
     """Return by place the sum of the numbers at it and below it; parents come before children."""
     sums, above = np.bincount(places, numbers, len(parents)).tolist(), parents.tolist()
     for place in range(len(above) - 1, 0, -1):

@@ -70,9 +70,9 @@ cdef class Sums:
 cdef class Counted:
     """A page as it is counted: the columns of its sketch, and the numbers of its hashes."""
 
-    cdef const int64_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores
+    cdef const int32_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores
     cdef int32_t[::1] texts, masked, links, paths, styles, places
-    cdef int64_t[::1] own, in_links  # by path, the characters at it and below it, and those inside links
+    cdef int32_t[::1] own, in_links  # by path, the characters at it and below it, and those inside links
 
     def __cinit__(self, page not None):
         cdef Py_ssize_t index, paths = len(page.paths), blocks = len(page.texts)
@@ -90,7 +90,7 @@ cdef class Counted:
         for index in range(blocks):
             fits &= 0 <= self.homes[index] < paths
         check(fits, "a block or a path stands on one that is not there")
-        self.own, self.in_links = longs(paths), longs(paths)
+        self.own, self.in_links = np.zeros((2, paths), np.int32)
         for index in range(blocks):
             self.own[self.homes[index]] += self.characters[index]
             self.in_links[self.homes[index]] += self.linked[index]

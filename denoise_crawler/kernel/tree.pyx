@@ -27,9 +27,6 @@ from lxml.includes.tree cimport const_xmlChar
 
 import_lxml__etree()
 
-cdef extern from "Python.h":
-    bint PyUnicode_IS_ASCII(object text)
-
 include "nodes.pxi"
 include "attributes.pxi"
 

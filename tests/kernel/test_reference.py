@@ -207,25 +207,25 @@ def sketches_of(seed: int, pages: int) -> list[Sketch]:
     for key in range(pages):
         paths = rng.permutation(9)[: int(rng.integers(1, 9))].astype(np.uint32)
         count = int(rng.integers(0, 9))
-        parents = np.array([-1, *(int(rng.integers(0, at)) for at in range(1, len(paths)))], np.int64)
-        characters = rng.choice([3, 50, 300], count)
+        parents = np.array([-1, *(int(rng.integers(0, at)) for at in range(1, len(paths)))], np.int32)
+        characters = rng.choice(np.array([3, 50, 300], np.int32), count)
         distinct = [np.unique(rng.integers(0, 12, count)).astype(np.uint32) for _ in range(3)]
         found.append(
             Sketch(
                 key=key,
                 paths=paths,
                 parents=parents,
-                elements=rng.integers(1, 5, len(paths)),
-                homes=rng.integers(0, len(paths), count),
+                elements=rng.integers(1, 5, len(paths), np.int32),
+                homes=rng.integers(0, len(paths), count, np.int32),
                 texts=rng.integers(0, 12, count).astype(np.uint32),
                 characters=characters,
-                linked=characters // rng.integers(1, 5, count),
+                linked=characters // rng.integers(1, 5, count, np.int32),
                 shapes=rng.integers(0, 4, count).astype(np.uint32),
                 masked=distinct[0],
                 links=distinct[1],
                 styles=distinct[2],
-                style_tokens=rng.integers(0, 90, len(distinct[2])),
-                style_scores=rng.integers(-900, 900, len(distinct[2])),
+                style_tokens=rng.integers(0, 90, len(distinct[2]), np.int32),
+                style_scores=rng.integers(-900, 900, len(distinct[2]), np.int32),
             )
         )
     return found

@@ -310,15 +310,17 @@ def test_a_notice_of_all_short_articles_goes_but_not_one_below_a_heading_of_the_
     assert kept == [[False] * 7, [True] * 7]
 
 
-def test_sections_below_headings_that_all_documents_of_a_site_have_stay_though_their_text_is_the_same() -> None:
+@pytest.mark.parametrize("label", ["<h2>{}</h2>", "<p><b>{}</b></p>"])
+def test_labels_that_all_documents_have_between_their_own_texts_stay_with_what_is_below(label: str) -> None:
     method, same = MethodChoice("fusion").new(), ["Procedure", "Two thirds of the members", "Entry", NOTICE]
     text = "<p>The {0} of the harbour extends what the council {1} near the weir since {1}, as the {0} asked.</p>"
+    note, basis, procedure, entry = map(label.format, ("Note", "Basis", same[0], same[2]))
     pages = [
         page(
             n,
-            f"<title>On the {name}</title><div><a href=/>All</a></div><div><h1>On the {name}</h1><h2>Note</h2>"
-            f"{text.format(name, 1900 + n) * 2}<h2>Basis</h2>{text.format(name, 1800 + n)}"
-            "<h2>{}</h2><p>{}</p><h2>{}</h2><p>{}</p></div>".format(*same),
+            f"<title>On the {name}</title><div><a href=/>All</a></div><div><h1>On the {name}</h1>{note}"
+            f"{text.format(name, 1900 + n) * 2}{basis}{text.format(name, 1800 + n)}"
+            f"{procedure}<p>{same[1]}</p>{entry}<p>{same[3]}</p></div>",
         )
         for n, name in enumerate(("lock", "mill", "toll", "quay", "ford", "pier"))
     ]

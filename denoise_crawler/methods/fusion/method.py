@@ -22,6 +22,8 @@ from denoise_crawler.methods.fusion.weights import model_of_file, shipped_model
 from denoise_crawler.page import Page
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from typing_extensions import Self
 
     from denoise_crawler.kernel.columns import Flags, Numbers
@@ -34,7 +36,8 @@ _LEAST_PROSE, _MOST_LINKED = 60, 0.3  # characters, the share of them in links
 _KEPT, _DOUBTED = 0.6, -1.8  # log odds that a box at the end of an article gets, and that it must have
 _PARAGRAPHS, _LEAST_BOX, _MOST_OF_BOX = 2, 8, 4  # of an article; tokens of prose, blocks
 _TABLES = TABLE, DEFINITIONS
-_USUAL, _FORM = 0.8, 3  # of the other pages have a heading; so many of these make a page a form
+_USUAL, _FORM = 0.8, 3  # of the other pages have a text; so many of these between text of a page make it a form
+_OF_FORMS = "article", "documentation"  # types of pages that can be filled-in forms
 REPEATING = ("forum", "documentation")  # types of pages that quote themselves: a post in its answer, a step again
 
 
@@ -100,8 +103,10 @@ class Fusion(Method):
         page_type = self.model.page_type(page, look, has_fields=fields is not None)
         because = {} if fields is None else {record_blocks.FIELD: fields}
         parts = page.once(parts_of)
-        is_known = look.site_stats is not None
-        scores = _no_higher(page, alone, _no_lower(look, alone, parts)) if is_known else look.scores
+        scores = look.scores
+        if look.site_stats is not None:
+            may_be_form = page_type.name in _OF_FORMS
+            scores = _no_higher(page, alone, _no_lower(look, alone, parts, may_be_form=may_be_form))
         if page_type.name == "article":
             scores = scores.copy()
             scores[_prose_everywhere(look, parts)] += _EVERYWHERE
@@ -128,38 +133,55 @@ class Fusion(Method):
         return judgement_of(page, decision, self.model.confidence(decision.choice.expected), page_type.name)
 
 
-def _no_lower(look: Look, alone: Look, parts: Parts) -> Numbers:
+def _no_lower(look: Look, alone: Look, parts: Parts, *, may_be_form: bool) -> Numbers:
     """Return the scores of a ``look`` that knows the site, some of them no lower than those of the page ``alone``.
 
     Pages of one kind have the same labels and often the same values in their tables, and the same headings: that
     others have them says nothing against them. A heading that the page alone takes is kept with its section, not
-    for itself; but several headings that most pages have, and text of its own below one of them, are a form: its
-    sections are content.
+    for itself.
     """
-    site_stats, best, known = look.site_stats, look.headline.best, look.scores.tolist()
-    assert site_stats is not None  # noqa: S101
-    usual = site_stats.texts >= _USUAL * site_stats.pages
-    headings = [one for one in parts.headings.tolist() if not one[0] <= best < one[1]]
+    best, known = look.headline.best, look.scores.tolist()
+    headings = [range(first, last) for first, last, _ in parts.headings.tolist() if not first <= best < last]
     tables = [block for kind, *ends in parts.units.tolist() if UNITS[kind] in _TABLES for block in range(*ends)]
-    low = [range(first, last) for first, last, _ in headings if min(known[first:last]) < _WITH_SECTION]
-    form = [(range(first, last), range(first, end)) for first, last, end in headings if usual[first]]
-    form = form if len(form) >= _FORM else []
-    wanted = [*{*tables, *chain(*low), *chain(*(section for _, section in form))}]
+    low = [heading for heading in headings if min(known[heading.start : heading.stop]) < _WITH_SECTION]
+    form = _of_form(look, alone, headings) if may_be_form else []
+    wanted = [*{*tables, *chain(*low), *form}]
     if not wanted:
         return look.scores
     of_page = dict(zip(wanted, alone.scores_of(np.array(wanted)).tolist(), strict=True))
     scores = look.scores.copy()
-    for block in tables:
+    for block in (*tables, *(block for block in form if of_page[block] > 0.0)):
         scores[block] = max(known[block], of_page[block])
     for heading in low:
         if min(map(of_page.__getitem__, heading)) > 0.0:
             for block in heading:
                 scores[block] = max(scores[block], _WITH_SECTION)
-    sections = [section for heading, section in form if min(map(of_page.__getitem__, heading)) > 0.0]
-    if len(sections) >= _FORM and any(scores[section].max() > 0.0 for section in sections):
-        for block in chain(*sections):
-            scores[block] = max(scores[block], of_page[block])
     return scores
+
+
+def _of_form(look: Look, alone: Look, headings: Sequence[range]) -> list[int]:
+    """Return what a page that is a filled-in form shares with other pages; nothing if it is none.
+
+    It is one if three texts and more that most of the others have, and that the page alone takes, stand behind
+    text of its own, or head such text.
+    """
+    blocks, site_stats, best = look.blocks, look.site_stats, look.headline.best
+    assert site_stats is not None  # noqa: S101
+    title, heads = np.arange(len(blocks)) == best, np.zeros(len(blocks), bool)
+    heads[[heading.start for heading in headings]] = True
+    own = title | (site_stats.masked == 0) & (blocks.tokens >= _LEAST_BOX)
+    usual = ~title & (site_stats.texts >= _USUAL * site_stats.pages)
+    for is_sure in (False, True):
+        either = np.flatnonzero(own | usual)
+        before, behind = either[:-1], either[1:]
+        labels = behind[own[before] & usual[behind]], before[(heads & usual)[before] & own[behind]]
+        if len(np.unique(blocks.text_hashes[np.concatenate(labels)])) < _FORM:
+            return []
+        if not is_sure:
+            likely = title[either] | (alone.scores_of(either) > 0.0)
+            own[either] &= likely
+            usual[either] &= likely
+    return np.flatnonzero(site_stats.masked > 0).tolist()
 
 
 def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:

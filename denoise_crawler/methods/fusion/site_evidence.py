@@ -167,18 +167,18 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
     return Sketch(
         key,
         paths[first],
-        parents,
-        np.bincount(path_of_some, minlength=len(first)),
-        path_of[blocks.elements[:limit]],
+        parents.astype(np.int32),
+        np.bincount(path_of_some, minlength=len(first)).astype(np.int32),
+        path_of[blocks.elements[:limit]].astype(np.int32),
         blocks.text_hashes[:limit],
-        blocks.characters[:limit].astype(np.int64),
-        blocks.linked[:limit].astype(np.int64),
+        blocks.characters[:limit].astype(np.int32),
+        blocks.linked[:limit].astype(np.int32),
         np.where(blocks.shapes == blocks.text_hashes, np.uint32(0), blocks.shapes)[:limit],
         distinct(blocks.masked_hashes[:limit]),
         distinct(blocks.link_hashes[:limit]),
         styles,
-        np.bincount(style_of, weights=tokens).astype(np.int64),
-        np.rint(HUNDREDTHS * scored).astype(np.int64),
+        np.bincount(style_of, weights=tokens).astype(np.int32),
+        np.rint(HUNDREDTHS * scored).astype(np.int32),
     )
 
 
@@ -187,6 +187,7 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
 _FORMAT = VersionedFormat(b"FSE\x05", "site evidence", EvidenceFormatError)
 
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
+_MOST_CHARACTERS = np.iinfo(np.int32).max
 _COLUMNS = tuple(field.name for field in fields(Sketch))[1:]
 _HASHES = frozenset({"paths", "texts", "shapes", "masked", "links", "styles"})
 
@@ -233,6 +234,8 @@ def _check(one: Sketch) -> None:
         raise ValueError("a page whose blocks stand on no path")
     if any((column < 0).any() for column in (one.elements, one.characters, one.linked, one.style_tokens)):
         raise ValueError("a page with negative counts")
+    if any(column.sum(dtype=np.int64) > _MOST_CHARACTERS for column in (one.characters, one.linked)):
+        raise ValueError("a page with more text than any that is learned")
     if (np.abs(one.style_scores) > HUNDREDTHS * MOST_SCORE * one.style_tokens + 1).any():
         raise ValueError("a page with scores that no page has")
     if any((hashes[1:] <= hashes[:-1]).any() for hashes in (one.masked, one.links, one.styles)):
@@ -240,9 +243,8 @@ def _check(one: Sketch) -> None:
 
 
 def _pack(numbers: NDArray[Any]) -> bytes:
-    kind = np.dtype("<u4" if numbers.dtype == np.uint32 else "<i4")
-    return bytes(np.clip(numbers, np.iinfo(kind).min, np.iinfo(kind).max).astype(kind).tobytes())
+    return numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()
 
 
 def _unpack(data: bytes, *, is_hash: bool) -> NDArray[Any]:
-    return np.frombuffer(data, "<u4").astype(np.uint32) if is_hash else np.frombuffer(data, "<i4").astype(np.int64)
+    return np.frombuffer(data, "<u4").astype(np.uint32) if is_hash else np.frombuffer(data, "<i4").astype(np.int32)
