@@ -255,8 +255,7 @@ cdef class SiteSums:
             self.add_again(known, -1)
         try:
             site_stats = self.others_of(page, known)
-            if self.know_half(page):
-                copies = self.copies_of(page, known)
+            copies = self.copies_of(page, known)
             if copies:
                 for one in copies:
                     self.count_texts(one, -1)
@@ -269,26 +268,15 @@ cdef class SiteSums:
                 self.add_again(known, 1)
         return site_stats
 
-    cdef bint know_half(self, Page page):
-        """Return True if the pages know half of the running text: of blocks of a paragraph's characters."""
-        cdef Py_ssize_t index
-        cdef double running, half = 0.0, known = 0.0
-        for index in range(page.count):
-            running = page.characters[index] - page.linked[index]
-            if running >= PARAGRAPH:
-                half += running / 2.0
-                if self.texts.sums[self.texts.number(page.texts[index]), 0]:
-                    known += running
-        return half > 0.0 and known >= half
-
     cdef list copies_of(self, Page page, Counted own):
         """Return the pages, few of all, that hold half of the running text of a page and more.
 
         Theirs is the same article, not the same template.
         """
         cdef Py_ssize_t index, number
-        cdef double running, half = 0.0, held
-        cdef double[::1] sizes = doubles(self.texts.count + 1), left
+        cdef double running, half = 0.0, held = 0.0
+        cdef double[::1] sizes, left
+        cdef dict known = {}
         cdef Counted other
         cdef list found = []
         for index in range(page.count):
@@ -297,7 +285,13 @@ cdef class SiteSums:
                 half += running / 2.0
                 number = self.texts.number(page.texts[index])
                 if self.texts.sums[number, 0]:
-                    sizes[number] = running
+                    held += running
+                    known[number] = running
+        if not half or held < half:
+            return found
+        sizes = doubles(self.texts.count + 1)
+        for number, running in known.items():
+            sizes[number] = running
         for other in self.pages.values():
             if other is own:
                 continue
