@@ -187,6 +187,31 @@ cdef class Search:
         return False
 
 
+cdef bint has_address(tree.xmlNode* link) noexcept nogil:
+    """Return True if a link has an address, if an empty one."""
+    cdef tree.xmlAttr* attribute = link.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
+            return True
+        attribute = attribute.next
+    return False
+
+
+cdef Words OF_LINE_NUMBERS = Words(
+    ("ln", "linen", "line-n", "gutter", "num", "ts_count", "t_count", "ts-count", "t-count")
+)
+
+
+cdef bint may_be_named(tree.xmlNode* node) noexcept:
+    """Return True if a class may name the numbers of lines."""
+    cdef tree.xmlAttr* attribute = node.properties
+    while attribute != NULL:
+        if strcmp(<const char*>attribute.name, "class") == 0:
+            return not is_plain(attribute) or OF_LINE_NUMBERS.stand_in(plain_value(attribute))
+        attribute = attribute.next
+    return False
+
+
 # --- what a page declares, as ``page.self_description`` reads it, in one walk
 
 # What names mean. Those of a meta element's attributes stand first, in the order of its record.

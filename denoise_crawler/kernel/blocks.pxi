@@ -32,7 +32,7 @@ cdef str heading_of(
 def blocks_of(nodes, frozenset title not None):
     """Cut the ``nodes`` of a page, whose title has these words, into blocks."""
     columns = nodes.columns
-    cdef list texts = nodes.texts, names = columns.names, written = [""], contents, looks
+    cdef list texts = nodes.texts, names = columns.names, written = [""], contents
     cdef const int32_t[::1] tags = columns.tags, parents = columns.parents, ends = columns.ends, links = columns.links
     cdef Py_ssize_t count = tags.shape[0], number, size, line_count
     reader = nodes if nodes.compiled is None else nodes.compiled
@@ -40,11 +40,10 @@ def blocks_of(nodes, frozenset title not None):
     check(links.shape[0] == count and len(texts) == count, "the columns of the nodes do not fit each other")
     elements, paths = np.empty((7, count), np.int64), np.empty(count, np.uint32)
     lines = np.empty((3, count), np.int64)  # first nodes, those behind the last, elements
-    cdef int64_t[:, ::1] meanings = np.empty((len(names), 4), np.int64)
-    for number in range(len(names)):
-        meanings[number, 0], meanings[number, 1], meanings[number, 2], meanings[number, 3] = naming.meaning_of(names[number])
-    size, line_count, looks = elements_of(
-        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, lines
+    cdef const int64_t[:, ::1] meanings = np.array(list(map(naming.meaning_of, names)), np.int64)
+    cdef int64_t[:, ::1] of_names = np.empty((3, count + 1), np.int64)  # bits of comments, hashes of words, of paths
+    size, line_count = elements_of(
+        names, texts, (tags, parents, ends), meanings, reader.attributes_of, title, elements, paths, written, of_names, lines
     )
     own, above, places, codes, depths, behind, named = elements[:, :size].copy()
     paths = paths[:size].copy()
@@ -55,7 +54,7 @@ def blocks_of(nodes, frozenset title not None):
     characters, tokens, commas, closed, linked = numbers[:, :size]
     text_hashes, masked_hashes, link_hashes = [column[:size].copy() for column in hashes]
     styles, shapes = np.empty(size, np.uint32), np.empty(size, np.uint32)
-    fill_styles(contents, looks, named, homes, above, codes, characters, linked, styles)
+    fill_styles(contents, of_names[1], named, homes, above, codes, characters, linked, styles)
     fill_shapes(contents, characters, linked, masked_hashes, homes, codes, shapes)
     around = Elements(
         own, above, starts.searchsorted(own), starts.searchsorted(behind), places, codes, written, named, paths, depths,
@@ -68,9 +67,9 @@ def blocks_of(nodes, frozenset title not None):
 
 cdef tuple elements_of(
     list names, list texts, tuple columns, const int64_t[:, ::1] meanings, attributes, frozenset title,
-    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] lines,
+    int64_t[:, ::1] elements, uint32_t[::1] paths, list written, int64_t[:, ::1] of_names, int64_t[:, ::1] lines,
 ):
-    """Fill the columns of block-level elements and of lines; return how many of both there are, and hashes of names.
+    """Fill the columns of block-level elements and of lines; return how many of both there are.
 
     Of elements these are their nodes, parents, places, tags, depths, ends and the numbers of their classes and ids,
     which are ``written``.
@@ -83,9 +82,9 @@ cdef tuple elements_of(
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
     cdef str class_name, identity, heading, own
     cdef dict numbers = {"": 0}
-    cdef list comments = [0], looks = [naming.comments_and_looks[""][1]]  # by number
     cdef bint is_open = False
     spoken_names, read, comments_and_looks = naming.spoken_names, naming.READ, naming.comments_and_looks
+    of_names[0, 0], of_names[1, 0], of_names[2, 0] = 0, comments_and_looks[""][1], hash32("")
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
     for index in range(count):
@@ -120,51 +119,22 @@ cdef tuple elements_of(
             if known is None:
                 known = numbers[own] = len(written)
                 written.append(own)
-                bits, look = comments_and_looks[own]
-                comments.append(bits)
-                looks.append(look)
+                of_names[0, known], of_names[1, known] = comments_and_looks[own]
+                of_names[2, known] = masked_hash(own, False)
             number = known
             if not index <= title_at < ends[index]:
-                place |= <int64_t>comments[number]
+                place |= of_names[0, number]
         elements[0, found], elements[1, found] = index, home if index else -1
         elements[2, found], elements[3, found] = place, meanings[tags[index], 0]
         elements[4, found], elements[5, found] = (elements[4, home] + 1 if index else 0), ends[index]
         elements[6, found] = number
-        paths[found] = path_hash(paths[home], names[tags[index]], written[number]) if index else 0
+        paths[found] = joined(joined(paths[home], meanings[tags[index], 4]), of_names[2, number]) if index else 0
         home_of[index] = found
         found += 1
         end, is_open = ends[index], False
         open_ends[levels] = end
         levels += 1
-    return found, line + 1, looks
-
-
-cdef enum:
-    LONGEST_STEP = 1200  # letters
-
-
-cdef uint32_t path_hash(uint32_t above, str tag, str names) except? 0:
-    """Return the hash of a path: of that of the path above, a tag and names without digits.
-
-    Most are ASCII, and no object is made.
-    """
-    cdef unsigned char step[LONGEST_STEP + 12]
-    cdef const unsigned char* letters
-    cdef Py_ssize_t index, at = 10, of_tag = len(tag), end = 12 + of_tag
-    if of_tag + len(names) > LONGEST_STEP or not PyUnicode_IS_ASCII(tag) or not PyUnicode_IS_ASCII(names):
-        return hash32(f"{above} {tag} {naming.without_digits[names]}")
-    memcpy(step + 11, PyUnicode_DATA(tag), of_tag)
-    letters = <const unsigned char*>PyUnicode_DATA(names)
-    for index in range(len(names)):
-        step[end] = letters[index]
-        end += not 48 <= letters[index] <= 57
-    step[10] = step[11 + of_tag] = b" "
-    while True:
-        at -= 1
-        step[at] = 48 + above % 10
-        above //= 10
-        if not above:
-            return <uint32_t>hash_bytes(step + at, end - at)
+    return found, line + 1
 
 
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
@@ -253,31 +223,35 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     numbers[0, row], numbers[2, row], numbers[3, row] = characters, commas, last in SENTENCE_ENDS
     numbers[1, row] = characters if 3 * ideographs > characters else words
     hashes[0, row] = hash32(text)
-    hashes[1, row] = masked_hash(text) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
+    hashes[1, row] = masked_hash(text, True) if has_number and len(text) <= LONGEST_MASKED else hashes[0, row]
     return text
 
 
-cdef uint32_t masked_hash(str text) except? 0:
-    """Return the hash of a text with one 0 in the place of each number. Most are ASCII, and no object is made."""
+cdef uint32_t masked_hash(str text, bint is_kept) except? 0:
+    """Return the hash of a text with one 0 in the place of each number, or nothing if no number ``is_kept``.
+
+    Most are ASCII, and no object is made.
+    """
     cdef unsigned char written[256]
     cdef const unsigned char* letters
     cdef Py_ssize_t at, size = 0
     cdef bint in_number = False
     if len(text) > 256 or not PyUnicode_IS_ASCII(text):
-        return hash32(naming.DIGITS.sub("0", text))
+        return hash32(naming.DIGITS.sub("0" if is_kept else "", text))
     letters = <const unsigned char*>PyUnicode_DATA(text)
     for at in range(len(text)):
         if 48 <= letters[at] <= 57:
-            size += not in_number
-            in_number, written[size - 1] = True, 48
+            written[size] = 48
+            size += is_kept and not in_number
+            in_number = True
         else:
             in_number, written[size] = False, letters[at]
             size += 1
-    return <uint32_t>hash_bytes(written, size)
+    return hash_bytes(written, size)
 
 
 cdef int fill_styles(
-    list texts, list looks, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
+    list texts, const int64_t[::1] looks, const int64_t[::1] named, const int64_t[::1] homes, const int64_t[::1] parents,
     const int64_t[::1] tags, const double[::1] characters, const double[::1] linked, uint32_t[::1] styles,
 ) except -1:
     """Fill ``styles`` with the hash of what each block looks like.

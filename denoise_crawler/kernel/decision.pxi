@@ -219,17 +219,15 @@ def take(
     cdef Py_ssize_t index, at, count = page.count
     cdef double held
     cdef bint kept
-    cdef const uint8_t[::1] first = likely.view(np.uint8), always = wanted.view(np.uint8)
-    check(first.shape[0] == count and always.shape[0] == count and title < count, "the columns do not fit the page")
+    cdef const uint8_t[::1] always = wanted.view(np.uint8)
+    check(len(likely) == count and always.shape[0] == count and title < count, "the columns do not fit the page")
     check_ranges(units, 1, count)
     check_ranges(lists, 0, count)
     check_ranges(headings, 0, count)
     check_ranges(headings, 1, count)
-    steps = np.empty((3, count), np.bool_)
+    steps = np.array((likely, likely, likely), np.bool_)
     cdef uint8_t[:, ::1] step = steps.view(np.uint8)
     cdef uint8_t[::1] best = step[0], once = step[1], taken = step[2], fixed = np.array(always)
-    for index in range(count):
-        best[index] = first[index]
     for index in range(lists.shape[0]):
         at = lists[index, 0] - 1
         if at >= 0 and best[at]:

@@ -131,13 +131,11 @@ def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kind
     table = np.full((2 * kinds + 1, page.count), UNSAID, np.float32)
     cdef float[:, ::1] rows = table
     for index in range(len(texts)):
-        field, at = fields[index], ends[index]
+        field, at, size = fields[index], ends[index], ends[index + 1] - ends[index]
         check(0 <= field < kinds, "there is no such field")
         there |= <int64_t>1 << field
-        if ends[index + 1] - at == 1:
-            runs.add(run_of(said[at], 0, 0), field)
-        elif ends[index + 1] - at == 2:
-            runs.add(run_of(said[at], said[at + 1], 0), field)
+        if size == 1 or size == 2:
+            runs.add(run_of(said[at], said[at + 1] if size == 2 else 0, 0), field)
         for at in range(ends[index], ends[index + 1] - 2):
             runs.add(run_of(said[at], said[at + 1], said[at + 2]), field)
     for at in range(words.shape[0] - 2):

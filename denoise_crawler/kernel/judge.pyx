@@ -9,7 +9,6 @@ included stand beside those of the reference: ``features.pxi`` compiles what ``r
 from os import urandom
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
 from cpython cimport array
 from libc.math cimport exp, fabs, llrint, log, log1p

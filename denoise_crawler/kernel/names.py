@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TypeVar
 
 from denoise_crawler.kernel.columns import PLACES, TAG_CODES
@@ -123,13 +123,11 @@ _NO_COMMENTS = re.compile(
 )
 
 
-def _may_hide(style: str) -> bool:
-    """Return True if a style holds a word that hides; most hold none, and a search for both patterns is slow."""
-    return "none" in style or "hidden" in style
-
-
 READ: dict[str, Callable[[str], int]] = {
-    "style": lambda value: _BITS["hidden"] if _may_hide(value) and _HIDING.search(value) else 0,
+    # most styles hold neither word, and a search for both patterns is slow
+    "style": lambda style: (
+        _BITS["hidden"] if ("none" in style or "hidden" in style) and _HIDING.search(style) else 0
+    ),
     "hidden": lambda _: _BITS["hidden"],
     "aria-hidden": lambda value: _BITS["hidden"] if value == "true" else 0,
     "role": lambda value: _ROLES.get(value, 0),
@@ -143,7 +141,6 @@ def _comments_and_look(names: str) -> tuple[int, int]:
 
 # by a class and id the bit of comments if they name such, else 0; and the hash of their words
 comments_and_looks = Remembered(_comments_and_look)
-without_digits = Remembered(partial(DIGITS.sub, ""))
 
 
 def _name_comments(names: str) -> bool:
@@ -156,13 +153,13 @@ IS_INLINE, IS_TEXT = -1, -2
 
 
 @lru_cache(maxsize=4_096)
-def meaning_of(tag: str) -> tuple[int, int, bool, bool]:
-    """Return what a tag says: its code, the places it makes, whether it is in ``HEADINGS``, in ``WHOLE``.
+def meaning_of(tag: str) -> tuple[int, int, bool, bool, int]:
+    """Return what a tag says: its code, its places, whether it is in ``HEADINGS``, in ``WHOLE``; its hash.
 
     The code is one of ``TAG_CODES``, ``IS_INLINE`` or ``IS_TEXT``.
     """
     code = IS_TEXT if tag == TEXT else IS_INLINE if tag in INLINE else TAG_CODES.get(tag, 0)
-    return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE
+    return code, PLACE_OF_TAG.get(tag, 0), tag in HEADINGS, tag in WHOLE, hash32(tag)
 
 
 @lru_cache(maxsize=4_096)

@@ -193,22 +193,6 @@ cdef class Columns:
             length += len(<str>self.texts[index])
         return length
 
-    def with_invisible(self):
-        """Return the texts with a soft hyphen, or with a joiner or a mark of no width."""
-        cdef Py_ssize_t index
-        cdef list found = []
-        cdef Py_UCS4 letter
-        cdef str text
-        for index in range(self.count):
-            text = self.texts[index]
-            if PyUnicode_IS_ASCII(text):
-                continue
-            for letter in text:
-                if letter == 0xAD or 0x200B <= letter <= 0x200D or letter == 0x2060 or letter == 0xFEFF:
-                    found.append(index)
-                    break
-        return found
-
     def characters(self):
         """Return the number of characters in each text, without white space."""
         cdef Py_ssize_t index

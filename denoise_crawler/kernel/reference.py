@@ -16,7 +16,7 @@ import numpy as np
 
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
-from denoise_crawler.kernel.hashes import hash32
+from denoise_crawler.kernel.hashes import hash32, joined
 from denoise_crawler.kernel.reference_decision import (
     content_chances,
     decide,
@@ -125,7 +125,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
 
     ``homes`` are the numbers of elements by node, ``starts`` the first node of each block.
     """
-    columns, names, named = nodes.columns, {"": 0}, list[int]()
+    columns, names, named, labels = nodes.columns, {"": 0}, list[int](), [hash32("")]
     meanings = [naming.meaning_of(name) for name in columns.names]
     tags, ends, parents = columns.tags[own], columns.ends[own], homes[np.maximum(columns.parents[own], 0)]
     parents[0] = -1
@@ -140,10 +140,11 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         name, bits = _names(nodes, node, columns.names[tag], title)
         comments = naming.comments_and_looks[name][0] if name else 0
         named.append(names.setdefault(name, len(names)))
+        if named[-1] == len(labels):
+            labels.append(hash32(naming.DIGITS.sub("", name)))
         places.append(place | bits | (0 if node <= title_at < end else comments))
         depths.append(0 if is_body else depths[parent] + 1)
-        step = f"{columns.names[tag]} {naming.without_digits[name]}"
-        paths.append(0 if is_body else hash32(f"{paths[parent]} {step}"))
+        paths.append(0 if is_body else joined(joined(paths[parent], meanings[tag][4]), labels[named[-1]]))
     return shared.Elements(
         nodes=own,
         parents=parents,
@@ -176,7 +177,7 @@ def _heading_of(nodes: Any, node: int) -> str:
     """Return the text of the heading that an element is, or that its text begins with; empty without one."""
     columns = nodes.columns
     for at in range(node, min(int(columns.ends[node]), node + naming.NEAR)):
-        code, _, is_heading, _ = naming.meaning_of(columns.names[columns.tags[at]])
+        code, _, is_heading, *_ = naming.meaning_of(columns.names[columns.tags[at]])
         if code == naming.IS_TEXT:
             break
         if is_heading:

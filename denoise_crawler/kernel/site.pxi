@@ -104,11 +104,6 @@ cdef inline int64_t entropy_of(int64_t count) noexcept nogil:
     return llrint(count * log(<double>count) * SCALE) if count > 1 else 0
 
 
-cdef inline uint32_t place_key(uint64_t path, uint32_t shape) noexcept nogil:
-    """Return the hash of a shape at its place."""
-    return <uint32_t>((((path << 32) | shape) * SPREAD) >> 32)
-
-
 cdef class SiteSums:
     """Sums over the sketches of a site's pages, kept up to date page by page, and what they say of one page.
 
@@ -147,7 +142,7 @@ cdef class SiteSums:
         counted.places = np.empty(len(texts), np.int32)
         for index in range(texts.shape[0]):
             number = self.places.add(
-                place_key(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
+                joined(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
             )
             if number >= self.path_of.shape[0]:
                 self.path_of = np.concatenate((self.path_of, np.zeros(self.path_of.shape[0], np.int32)))
@@ -260,8 +255,7 @@ cdef class SiteSums:
             self.add_again(known, -1)
         try:
             site_stats = self.others_of(page, known)
-            if self.know_half(page):
-                copies = self.copies_of(page, known)
+            copies = self.copies_of(page, known)
             if copies:
                 for one in copies:
                     self.count_texts(one, -1)
@@ -274,26 +268,15 @@ cdef class SiteSums:
                 self.add_again(known, 1)
         return site_stats
 
-    cdef bint know_half(self, Page page):
-        """Return True if the pages know half of the running text: of blocks of a paragraph's characters."""
-        cdef Py_ssize_t index
-        cdef double running, half = 0.0, known = 0.0
-        for index in range(page.count):
-            running = page.characters[index] - page.linked[index]
-            if running >= PARAGRAPH:
-                half += running / 2.0
-                if self.texts.sums[self.texts.number(page.texts[index]), 0]:
-                    known += running
-        return half > 0.0 and known >= half
-
     cdef list copies_of(self, Page page, Counted own):
         """Return the pages, few of all, that hold half of the running text of a page and more.
 
         Theirs is the same article, not the same template.
         """
         cdef Py_ssize_t index, number
-        cdef double running, half = 0.0, held
-        cdef double[::1] sizes = doubles(self.texts.count + 1), left
+        cdef double running, half = 0.0, held = 0.0
+        cdef double[::1] sizes, left
+        cdef dict known = {}
         cdef Counted other
         cdef list found = []
         for index in range(page.count):
@@ -302,7 +285,13 @@ cdef class SiteSums:
                 half += running / 2.0
                 number = self.texts.number(page.texts[index])
                 if self.texts.sums[number, 0]:
-                    sizes[number] = running
+                    held += running
+                    known[number] = running
+        if not half or held < half:
+            return found
+        sizes = doubles(self.texts.count + 1)
+        for number, running in known.items():
+            sizes[number] = running
         for other in self.pages.values():
             if other is own:
                 continue
@@ -334,7 +323,7 @@ cdef class SiteSums:
             number = self.styles.number(page.styles[index])
             block[3, index] = self.styles.sums[number, 0]
             block[4, index] = self.styles.sums[number, 1] / (HUNDREDTHS * larger(block[3, index], 1.0))
-            number = self.places.number(place_key(page.paths[page.homes[index]], page.shapes[index]))
+            number = self.places.number(joined(page.paths[page.homes[index]], page.shapes[index]))
             block[5, index] = self.places.sums[number, 0]
             sums = &self.paths.sums[paths[page.homes[index]], 0]
             block[6, index], block[7, index] = sums[HELD], sums[REPEATED]

@@ -21,113 +21,78 @@ def texts_of(
     parts,
 ):
     """Return the clean texts of parts of a page."""
-    cdef Py_ssize_t start, stop
-    cdef Lines lines = Lines(texts, columns, noise, formulas, preformatted, is_permalink)
+    cdef const int32_t[::1] kinds, parents, ends, links
+    cdef Py_ssize_t index, start, stop, count = len(texts)
     cdef list found = []
+    kinds, parents, ends, links = columns
+    cdef bint fits = kinds.shape[0] == count and parents.shape[0] == count and ends.shape[0] == count
+    check(len(noise) in (0, count), "the judgement does not fit the nodes")
+    check(fits and links.shape[0] == count > 0 and not kinds[0] & TEXT_NODE, "the columns of the page do not fit each other")
+    for index in range(count):
+        fits &= parents[index] < index < ends[index] <= count and (index == 0 or parents[index] >= 0)
+    check(fits, "a node stands in one that is not there")
     for start, stop in parts:
-        check(0 <= start <= stop <= len(texts), "the page has no such part")
-        found.append(lines.text_of(start, stop))
+        check(0 <= start <= stop <= count, "the page has no such part")
+        found.append(Lines(texts, columns, noise, formulas, preformatted, is_permalink).text_of(start, stop))
     return found
 
 
 cdef class Lines:
-    """Writes lines while walking through the nodes."""
+    """Writes the lines of a part while walking through its nodes."""
 
-    cdef list texts
-    cdef const int32_t[::1] kinds
-    cdef const int32_t[::1] parents
-    cdef const int32_t[::1] ends
-    cdef const int32_t[::1] links
-    cdef list noise
-    cdef bint judged
-    cdef dict shown
-    cdef dict formulas
-    cdef dict placed
-    cdef object preformatted
-    cdef object is_permalink
-    cdef Py_ssize_t first  # of the part
-    cdef list written
-    cdef list line
+    cdef const int32_t[::1] kinds, parents, ends, links
+    cdef dict shown, formulas, placed
+    cdef object preformatted, is_permalink
+    cdef list texts, noise, written, line
     cdef list row  # the cells before, of a row that is one line
+    cdef list open, lists  # the ends of the block-level elements that are open; those of lists
     cdef str bullet
-    cdef int32_t[::1] open_ends  # of the block-level elements that are open
-    cdef Py_ssize_t open_count
-    cdef int32_t[::1] list_ends
-    cdef Py_ssize_t list_count
-    cdef Py_ssize_t row_end
-    cdef Py_ssize_t item_end
-    cdef Py_ssize_t last  # the last text of the line, if there is any
-    cdef bint any_text
-    cdef Py_UCS4 end  # its last letter
-    cdef bint gap  # something was left out since then
+    cdef Py_ssize_t row_end, item_end
+    cdef Py_ssize_t last  # the last text of the line, -1 without one
+    cdef bint judged, gap  # something was left out since then
 
     def __cinit__(self, list texts, tuple columns, list noise, tuple formulas, preformatted, is_permalink):
-        cdef Py_ssize_t index, count = len(texts)
-        cdef bint fits
         self.texts, self.noise, self.judged, self.preformatted = texts, noise, len(noise) > 0, preformatted
         self.kinds, self.parents, self.ends, self.links = columns
         self.shown, self.formulas, self.placed = formulas
-        self.is_permalink = is_permalink
-        check(len(noise) == count or not self.judged, "the judgement does not fit the nodes")
-        fits = self.kinds.shape[0] == count and self.parents.shape[0] == count
-        fits &= self.ends.shape[0] == count and self.links.shape[0] == count
-        fits &= count > 0 and not self.kinds[0] & TEXT_NODE
-        check(fits, "the columns of the page do not fit each other")
-        for index in range(count):
-            fits &= self.parents[index] < index < self.ends[index] <= count and (index == 0 or self.parents[index] >= 0)
-        check(fits, "a node stands in one that is not there")
-        self.open_ends = np.zeros(count + 1, np.int32)
-        self.list_ends = np.zeros(count + 1, np.int32)
-        self.begin(0)
-
-    cdef begin(self, Py_ssize_t start):
-        """Begin a part."""
-        self.first = start
-        self.written, self.line, self.row, self.bullet = [], [], [], ""
-        self.open_count = self.list_count = self.row_end = self.item_end = self.last = 0
-        self.any_text = self.gap = False
-        self.end = " "
+        self.is_permalink, self.last, self.bullet = is_permalink, -1, ""
+        self.written, self.line, self.row, self.open, self.lists = [], [], [], [], []
 
     cdef text_of(self, Py_ssize_t start, Py_ssize_t stop):
         """Return the text of a part. An item of a list has no bullet if it is the whole part."""
-        cdef Py_ssize_t index = start
+        cdef Py_ssize_t index = start, last_open = stop  # the end of the element that was opened last
         cdef int32_t kind
-        self.begin(start)
+        cdef bint is_whole
         while index < stop:
-            kind = self.kinds[index]
+            kind, is_whole = self.kinds[index], False
             if self.placed and not kind & TEXT_NODE:
-                self.add_placed(index, stop)
-            while self.open_count > 0 and self.open_ends[self.open_count - 1] <= index:
-                self.open_count -= 1
-                self.end_block(self.open_ends[self.open_count])
+                self.add_placed(index, start, stop)
+            while self.open and last_open <= index:
+                self.end_block(self.open.pop())
+                last_open = self.open[len(self.open) - 1] if self.open else stop
             if kind & TEXT_NODE:
                 self.add_text(index)
             elif self.formulas and index in self.formulas:
                 self.add_formula(self.formulas[index])
-                index = self.ends[index]
-                continue
+                is_whole = True
             elif kind & BLOCK:
-                self.open_ends[self.open_count] = self.ends[index]
-                self.open_count += 1
-                if (index > start or not kind & ITEM) and self.begin_block(index, kind):
-                    index = self.ends[index]
-                    continue
-                if self.judged and self.noise[index]:
-                    index = self.ends[index]
-                    continue
+                last_open = self.ends[index]
+                self.open.append(last_open)
+                is_whole = (index > start or not kind & ITEM) and self.begin_block(index, kind)
+                is_whole = is_whole or (self.judged and self.noise[index])
             elif kind & PICTURE:
                 self.gap = True
-            index += 1
+            index = self.ends[index] if is_whole else index + 1
         if self.placed:
-            self.add_placed(stop, stop)
+            self.add_placed(stop, start, stop)
         self.end_line()
         return "\n".join(self.written)
 
-    cdef add_placed(self, Py_ssize_t index, Py_ssize_t stop):
+    cdef add_placed(self, Py_ssize_t index, Py_ssize_t start, Py_ssize_t stop):
         """Write the formulas that stand before a node and in the part, each on a line."""
         cdef Py_ssize_t parent
         for parent, line in self.placed.get(index, ()):
-            if self.first <= parent < stop:
+            if start <= parent < stop:
                 self.end_line()
                 self.write(line)
 
@@ -142,11 +107,8 @@ cdef class Lines:
                 self.line.append(shown)
 
     cdef add_text(self, Py_ssize_t index):
-        cdef str text = self.texts[index]
-        cdef Py_UCS4 end = self.end
-        cdef int32_t link = self.links[index]
-        cdef int32_t other = self.links[self.last]
-        cdef bint parted = self.gap
+        cdef str before, text = self.texts[index]
+        cdef int32_t other, link = self.links[index]
         cdef Py_ssize_t size = len(text)
         if self.judged and self.noise[index]:
             self.gap = True
@@ -156,12 +118,13 @@ cdef class Lines:
         if link >= 0 and size <= MOST_OF_A_SIGN and not text[0].isalnum() and self.is_permalink(link):
             self.gap = True
             return
-        if self.any_text:
-            parted = parted or (link >= 0 and other >= 0 and other != link)
-            between = joint_of(end, text[0], parted, self.is_raised(index), self.is_raised(self.last))
-            if between:
-                self.line.append(between)
-        self.any_text, self.gap, self.last, self.end = True, False, index, text[size - 1]
+        if self.last >= 0:
+            before, other = self.texts[self.last], self.links[self.last]
+            self.line.append(joint_of(
+                before[len(before) - 1], text[0], self.gap or (link >= 0 and other >= 0 and other != link),
+                self.is_raised(index), self.is_raised(self.last),
+            ))
+        self.gap, self.last = False, index
         self.line.append(self.shown.get(index, text) if self.shown else text)
 
     cdef inline bint is_raised(self, Py_ssize_t text) noexcept:
@@ -174,15 +137,14 @@ cdef class Lines:
             self.end_cell()
             return False
         self.end_line()
-        while self.list_count > 0 and self.list_ends[self.list_count - 1] <= index:
-            self.list_count -= 1
+        while self.lists and self.lists[len(self.lists) - 1] <= index:
+            self.lists.pop()
         if kind & ROW and self.is_single_line(index + 1, end):
             self.row_end = end
         elif kind & LIST:
-            self.list_ends[self.list_count] = end
-            self.list_count += 1
+            self.lists.append(end)
         elif kind & ITEM:
-            self.bullet = "  " * min(max(self.list_count - 1, 0), MOST_INDENTS) + BULLET
+            self.bullet = "  " * min(max(len(self.lists) - 1, 0), MOST_INDENTS) + BULLET
             self.item_end = end
         elif kind & PREFORMATTED and self.is_preformatted(index + 1, end):
             self.write(self.preformatted(index))
@@ -216,7 +178,7 @@ cdef class Lines:
             self.bullet = ""  # of an item without text
 
     cdef end_cell(self):
-        self.any_text = self.gap = False
+        self.last, self.gap = -1, False
         if self.line:
             cell = " ".join("".join(self.line).split())
             if cell:

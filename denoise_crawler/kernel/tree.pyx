@@ -27,9 +27,6 @@ from lxml.includes.tree cimport const_xmlChar
 
 import_lxml__etree()
 
-cdef extern from "Python.h":
-    bint PyUnicode_IS_ASCII(object text)
-
 include "nodes.pxi"
 include "attributes.pxi"
 
@@ -206,16 +203,6 @@ cdef bint is_longer(tree.xmlNode* above, Py_ssize_t most) noexcept nogil:
     return False
 
 
-cdef bint has_address(tree.xmlNode* link) noexcept nogil:
-    """Return True if a link has an address, if an empty one."""
-    cdef tree.xmlAttr* attribute = link.properties
-    while attribute != NULL:
-        if attribute.ns == NULL and strcmp(<const char*>attribute.name, "href") == 0:
-            return True
-        attribute = attribute.next
-    return False
-
-
 cdef bint is_blank(tree.xmlNode* node) noexcept nogil:
     """Return True if a text is of plain white space, and no other text follows it."""
     cdef const_xmlChar* letter = node.content
@@ -261,21 +248,6 @@ cdef bint is_first_of_two(tree.xmlNode* cell) noexcept nogil:
         following += other.type == tree.XML_ELEMENT_NODE
         other = other.next
     return following == 1
-
-
-cdef Words OF_LINE_NUMBERS = Words(
-    ("ln", "linen", "line-n", "gutter", "num", "ts_count", "t_count", "ts-count", "t-count")
-)
-
-
-cdef bint may_be_named(tree.xmlNode* node) noexcept:
-    """Return True if a class may name the numbers of lines."""
-    cdef tree.xmlAttr* attribute = node.properties
-    while attribute != NULL:
-        if strcmp(<const char*>attribute.name, "class") == 0:
-            return not is_plain(attribute) or OF_LINE_NUMBERS.stand_in(plain_value(attribute))
-        attribute = attribute.next
-    return False
 
 
 def walk_tree(

@@ -248,7 +248,8 @@ _TEASED = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:schema:|https?://schema\.org/)")
-_VISIBLE = etree.XPath("descendant-or-self::text()[not(parent::script or parent::style)]", smart_strings=False)
+_ALL = etree.XPath("descendant::text()", smart_strings=False)
+_NO_SCRIPT = etree.XPath("descendant::text()[not(parent::script or parent::style)]", smart_strings=False)
 
 
 class DeclaredText(NamedTuple):
@@ -289,7 +290,8 @@ def _written(page: Page) -> Iterator[tuple[int, str]]:
                 yield field, meta.content
     for names, element in source.texts:
         if (field := _field_of(names, element)) >= 0:
-            texts: Any = _VISIBLE(element)
+            has_script = next(element.iter("script", "style"), None) is not None
+            texts: Any = (_NO_SCRIPT if has_script else _ALL)(element)  # to ask for parents is slow
             yield field, element.get("content") or "".join(texts)
 
 

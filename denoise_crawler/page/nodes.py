@@ -31,10 +31,9 @@ _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, 
 _MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
 _COMPILED = (
     "hold", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
-    "end_of", "link_of", "count_tags", "rename", "length", "with_invisible", "characters", "counts",
+    "end_of", "link_of", "count_tags", "rename", "length", "characters", "counts",
 )  # fmt: skip
 _TEXTS = frozenset({TEXT})
-_INVISIBLE = frozenset("\xad\u200b\u200c\u200d\u2060\ufeff")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,10 +196,6 @@ class Nodes:
     def length(self) -> int:
         """Return the number of characters in all texts."""
         return sum(map(len, self.texts))
-
-    def with_invisible(self) -> list[int]:
-        """Return the texts with a soft hyphen, or with a joiner or a mark of no width."""
-        return [index for index, text in enumerate(self.texts) if not _INVISIBLE.isdisjoint(text)]
 
     def characters(self) -> list[int]:
         """Return the number of characters in each text, without white space."""

@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from denoise_crawler.kernel.hashes import hash32 as hash32
 from denoise_crawler.kernel.hashes import hash64 as hash64
 
 HAN = "㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff"
@@ -18,9 +17,10 @@ KANA = "぀-ヿ"
 _RUN = re.compile(rf"(?P<han>[{HAN}]+)|(?P<kana>[{KANA}])|[^\W_{HAN}{KANA}]+")
 _HAN_OR_KANA = re.compile(f"[{HAN}{KANA}]")
 _WORD = re.compile(r"[^\W_]+")
+_UNSEEN = "\xad\u200b\u200c\u200d\u2060\ufeff"  # the soft hyphen, joiners and marks of no width
 # Letters of scripts whose words need no joiners, and no mark where a line may break
 _PLAIN = r"[0-9A-Za-z\u00c0-\u024f\u0370-\u03ff\u0400-\u052f\u1e00-\u1fff]"
-_INVISIBLE = re.compile(rf"\xad+|(?<={_PLAIN})[\u200b-\u200d\u2060\ufeff]+(?={_PLAIN})")
+_INVISIBLE = re.compile(rf"\xad+|(?<={_PLAIN})[{_UNSEEN[1:]}]+(?={_PLAIN})")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalnum())
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -40,8 +40,8 @@ def one_line(text: str) -> str:
         >>> one_line("  Sea\xadport\x1b\ncranes ")
         'Seaport� cranes'
     """
-    if text.isprintable():  # as most are
-        return " ".join(text.split())
+    if (line := " ".join(text.split())).isprintable():  # as most are
+        return line
     return without_controls(collapse_spaces(without_lone_surrogates(visible(text))))
 
 
@@ -64,7 +64,12 @@ def visible(text: str) -> str:
         >>> visible("Unter\xadnehmen"), visible("sea\u200bport"), visible("می\u200cخواهم") == "می\u200cخواهم"
         ('Unternehmen', 'seaport', True)
     """
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    return _INVISIBLE.sub("", text) if has_invisible(text) else text
+
+
+def has_invisible(text: str) -> bool:
+    """Return True if a text has characters that nobody sees."""
+    return not text.isascii() and any(sign in text for sign in _UNSEEN)
 
 
 def printable(text: object, most: int = 1_000) -> str:

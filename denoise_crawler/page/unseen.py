@@ -67,8 +67,12 @@ def hiding_selectors(sheets: Iterable[str]) -> Mapping[str, str]:
         >>> hiding_selectors([".a, p.b { display: none } .b.open { display: block }"])
         {'.a': 'hides', 'p.b': 'opens'}
     """
-    written = tuple(sheets)
-    key = hash(written)
+    written, left = list[str](), _MOST_CHARACTERS
+    for sheet in sheets:
+        written.append(sheet[:left])
+        if (left := left - len(sheet)) <= 0:
+            break
+    key = hash(tuple(written))
     if (known := _KNOWN_SHEETS.get(key)) is None:
         if len(_KNOWN_SHEETS) >= _MOST_SHEETS:
             _KNOWN_SHEETS.clear()
@@ -104,13 +108,11 @@ class _Rule(NamedTuple):
 
 
 def _rules(sheets: Iterable[str]) -> Iterator[_Rule]:
-    left = _MOST_CHARACTERS
     for sheet in sheets:
-        if left > 0 and "{" in sheet:
-            text = _without_comments(sheet[:left]) if "/*" in sheet else sheet[:left]
+        if "{" in sheet:
+            text = _without_comments(sheet) if "/*" in sheet else sheet
             for start, brace, end, nested, signs in kernel.active.rules_of(text):
                 yield _Rule(text[start:brace], text[brace + 1 : end], nested, signs)
-        left -= len(sheet)
 
 
 def _without_comments(sheet: str) -> str:
@@ -170,7 +172,7 @@ def unseen_of(page: Page) -> Unseen | None:
         [False, False, False, True, True]
     """
     nodes, styles = page.nodes, page.self_description.styles
-    selectors = hiding_selectors([sheet.text or "" for sheet in styles if _applies(sheet)])
+    selectors = hiding_selectors(sheet.text or "" for sheet in styles if _applies(sheet))
     elements = {index: nodes.elements[index] for index in signed(nodes)}
     names, parents = _opened(elements.values())
     classes = sorted([name for one in selectors if (name := one.partition(".")[2])])

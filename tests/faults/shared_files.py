@@ -18,7 +18,7 @@ def numbers(values: Any) -> bytes:
 
 def evidence(pages: list[Any]) -> bytes:
     """Return the bytes of a site's evidence."""
-    return b"FSE\x04" + zlib.compress(msgspec.msgpack.encode(pages))
+    return b"FSE\x05" + zlib.compress(msgspec.msgpack.encode(pages))
 
 
 def _named_by_its_hash(folder: Path, data: bytes) -> None:
@@ -48,7 +48,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "nothing": lambda folder: _named_by_its_hash(folder, b""),
     "a record of other types": record(1, 2, 3),
     "a record too short": record("a"),
-    "a record of another site": record("b.example", "fusion", b"FSE\x04"),
+    "a record of another site": record("b.example", "fusion", b"FSE\x05"),
     "20 million values": lambda folder: _named_by_its_hash(folder, b"\xdd\x01\x31\x2d\x00" + bytes(20_000_000)),
     "1 TB of nothing": _sparse,
     "a pipe": lambda folder: os.mkfifo(folder / f"{'1' * 64}.knowledge"),

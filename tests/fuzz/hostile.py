@@ -40,7 +40,7 @@ def meeting_words(count: int, length: int = 7) -> list[str]:
     """Return words whose hashes, times a known number, fall into the first of 32 parts of a table."""
     found: list[str] = []
     for word in map("".join, product(ascii_lowercase, repeat=length)):
-        if ((xxhash.xxh3_64_intdigest(word.encode()) & 0xFFFFFFFF) * KNOWN_NUMBER >> 32) & 0x7FFFF < 1 << 14:
+        if (xxhash.xxh32_intdigest(word.encode()) * KNOWN_NUMBER >> 32) & 0x7FFFF < 1 << 14:
             found.append(word)
             if len(found) == count:
                 break

@@ -69,7 +69,7 @@ def test_both_roads_offer_the_same() -> None:
 
 
 # what tests ask for, and classes that only the functions there use
-ONLY_COMPILED = {"hash64", "slots_of", "Page", "Runs", "Sums", "Counted", "Lines"}
+ONLY_COMPILED = {"hash_of_bytes", "slots_of", "Page", "Runs", "Sums", "Counted", "Lines"}
 
 
 def test_without_anything_compiled_a_page_comes_out() -> None:

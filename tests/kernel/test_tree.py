@@ -66,7 +66,7 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
     tags = frozenset({"p", "#text", "table"})
     assert (found.tagged(tags), found.has_text) == (expected.tagged(tags), expected.has_text)
     assert found.count_tags() == expected.count_tags()
-    assert (found.length(), found.with_invisible()) == (expected.length(), expected.with_invisible())
+    assert found.length() == expected.length()
     for index in range(len(expected)):
         own = [(nodes.tag_of(index), nodes.end_of(index), nodes.link_of(index)) for nodes in (found, expected)]
         assert own[0] == own[1]
@@ -122,7 +122,7 @@ def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPat
 @settings(deadline=None)
 @given(st.binary(max_size=3_000))
 def test_any_bytes_have_the_same_hash(data: bytes) -> None:
-    assert roads.functions(roads.COMPILED).hash64(data) == xxhash.xxh3_64_intdigest(data)
+    assert roads.functions(roads.COMPILED).hash_of_bytes(data) == xxhash.xxh32_intdigest(data)
 
 
 @settings(deadline=None)

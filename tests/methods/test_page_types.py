@@ -11,7 +11,7 @@ from denoise_crawler.kernel.columns import KINDS
 from denoise_crawler.methods import MethodChoice, apply_guard
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.markup_words import kind_words_of
-from denoise_crawler.methods.fusion.page_type import is_thread, page_type_of
+from denoise_crawler.methods.fusion.page_type import is_thread
 from denoise_crawler.methods.fusion.weights import Model, shipped_model
 from denoise_crawler.page import Page
 from tests.methods.test_fusion import SHOP_PAGES, shipped_weights
@@ -78,11 +78,9 @@ def test_a_page_says_by_itself_what_it_is(kind: str, html: str, url: str) -> Non
     assert [one.page_type for one in denoise_pages([(url, html)])] == [kind]
 
 
-@pytest.mark.parametrize("name", ["article", "listing"])
-def test_what_the_trees_take_for_an_article_is_a_thread_if_posts_hold_its_text(name: str) -> None:
-    assert page_type_of(kinds(name, 2.0).tolist(), has_fields=False, has_posts=True).name == {
-        "article": "forum"
-    }.get(name, name)
+def test_what_the_trees_take_for_an_article_is_a_thread_if_posts_hold_its_text() -> None:
+    declared = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+    assert [one.page_type for one in denoise_pages([("https://a.example/x", declared + BOARD)])] == ["forum"]
 
 
 def test_of_a_thread_in_a_layout_of_tables_only_the_posts_are_text() -> None:

@@ -109,7 +109,7 @@ SOUND = {
     "feature_tree": lambda: feature_tree(1_000),
 }
 LARGE: dict[str, tuple[str, Callable[[], bytes], str]] = {
-    "gigabytes": ("fusion", lambda: b"FSE\x04" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
+    "gigabytes": ("fusion", lambda: b"FSE\x05" + zlib.compress(bytes(1 << 28)), "cut off or too large"),
     "many pages": ("fusion", lambda: evidence([[1, [b""] * 9]] * 300_000), "more than 2,000,000 values"),
     "many labels": ("style_tree", lambda: style_tree(labels=[""] * 3_000_000), "more than 2,000,000 values"),
     "many paths": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from denoise_crawler import kernel
-from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, H1, H3, TABLE, UNITS, P, Parts
+from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, UNITS, P, Parts
 from denoise_crawler.kernel.names import LONGEST_NAMES, words_of
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import TABLE_PARTS, is_data_table
@@ -162,7 +162,7 @@ def introduced_lists(page: Page) -> Indices:
     return np.array(found, np.int64).reshape(-1, 2)
 
 
-_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 
 
 def headings_of(page: Page) -> Indices:
@@ -173,22 +173,24 @@ def headings_of(page: Page) -> Indices:
     left out too: they are entries of a list, and have no section here. A heading that names a source links to
     another site.
     """
-    blocks, columns = page.once(blocks_of), page.nodes.columns
-    around, found, ends = blocks.around, list[tuple[int, int, int]](), [len(blocks)] * (len(_LEVELS) + 1)
-    is_heading = (around.tags >= H1) & (around.tags <= H3) & (around.first < around.last)
-    elements = is_heading.nonzero()[0][::-1]
-    numbers = columns.tags[around.nodes[elements]], around.first[elements], around.last[elements]
-    for tag, first, last in zip(*(column.tolist() for column in numbers), strict=True):
-        level = _LEVELS.get(columns.names[tag], 0)
-        found.append((first, last, max(ends[level], last)))
-        ends[level:] = [first] * (len(ends) - level)
-    headings = np.array(found[::-1], np.int64).reshape(-1, 3)
-    surplus = np.concatenate(([0.0], (2 * blocks.linked - blocks.characters).cumsum()))
-    linked = (surplus[headings[:, 1]] >= surplus[headings[:, 0]]).nonzero()[0].tolist()
-    if len(linked) < ENTRIES:
-        return headings
-    entries = [number for number in linked if _leads_away(page, blocks, headings[number, 0])]
-    return headings if len(entries) < ENTRIES else np.delete(headings, entries, axis=0)
+    blocks, nodes, ends = page.once(blocks_of), page.nodes, [len(page.once(blocks_of))] * (len(_HEADINGS) + 1)
+    headings, entries = list[tuple[int, int, int]](), list[tuple[int, int, int]]()
+    linked, characters = blocks.linked.tolist(), blocks.characters.tolist()
+    numbers = nodes.tagged(_HEADINGS)
+    elements = blocks.around.nodes.searchsorted(numbers)
+    bounds = blocks.around.first[elements].tolist(), blocks.around.last[elements].tolist()
+    for node, first, last in reversed([*zip(numbers, *bounds, strict=True)]):
+        if first < last:
+            level = int(nodes.tag_of(node)[1])
+            headings.append(heading := (first, last, max(ends[level], last)))
+            ends[level:] = [first] * (len(ends) - level)
+            if 2 * sum(linked[first:last]) >= sum(characters[first:last]):
+                entries.append(heading)
+    if len(entries) >= ENTRIES:
+        entries = [one for one in entries if _leads_away(page, blocks, one[0])]
+        if len(entries) >= ENTRIES:
+            headings = [one for one in headings if one not in entries]
+    return np.array(headings[::-1], np.int64).reshape(-1, 3)
 
 
 def _leads_away(page: Page, blocks: Blocks, block: int) -> bool:

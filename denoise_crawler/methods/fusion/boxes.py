@@ -59,8 +59,11 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     blocks = page.once(blocks_of)
     if not len(blocks):
         return NO_BOXES
-    short = [text if len(text) <= _LONGEST_LABEL else "" for text in blocks.texts]
-    labels = [(block, label) for block, label in enumerate(map(_LABELS.__getitem__, short)) if label]
+    labels = [
+        (block, label)
+        for block, text in enumerate(blocks.texts)
+        if len(text) <= _LONGEST_LABEL and (label := _LABELS[text])
+    ]
     boxes, calls = list(_with_address_field(page, blocks)), kernel.active.calls_in(blocks)
     if not (labels or boxes or np.count_nonzero(calls)):
         return NO_BOXES
@@ -123,8 +126,7 @@ _NO_TEXT = frozenset({"hidden", "submit", "checkbox", "radio", "button", "image"
 def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]:
     """Yield the first block and that behind the last of the boxes in which readers are to write an address."""
     nodes, around = page.nodes, blocks.around
-    inputs = ((index, nodes.elements[index]) for index in nodes.tagged(_INPUTS))
-    fields = [index for index, one in inputs if one.get("type") not in _NO_TEXT and _is_address_field(one)]
+    fields = [index for index in nodes.tagged(_INPUTS) if _is_address_field(nodes.elements[index])]
     titles = np.flatnonzero(around.tags[blocks.elements] == H1) if fields else np.empty(0, np.int64)
     for index in fields[:_MOST_FIELDS]:
         element = bisect_right(around.nodes, index) - 1
@@ -143,7 +145,9 @@ def _with_address_field(page: Page, blocks: Blocks) -> Iterator[tuple[int, int]]
 
 def _is_address_field(element: Element) -> bool:
     get = element.get
-    if (kind := get("type", "text").lower()) != "text":
+    if (kind := get("type", "text")) in _NO_TEXT:
+        return False
+    if (kind := kind.lower()) != "text":
         return kind in ("email", "password")
     said = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
     return "mail" in said or "correo" in said

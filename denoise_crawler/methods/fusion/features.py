@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,9 +96,6 @@ class Forests(NamedTuple):
     second: BoostedTrees
 
 
-_SHARED = "title", "description", "declared", "kinds", "units", "blocks", "class_words", "forests"  # of all looks
-
-
 @dataclass(eq=False)
 class Look:
     """What is known of a page's blocks, and what the trees of some ``forests`` make of it, worked out once.
@@ -134,9 +131,8 @@ class Look:
         """Look at the same page again, with what its site says and what is wished."""
         if site_stats is None and self.site_stats is None and wishes == self.wishes:
             return self
-        other = Look.__new__(Look)
-        shared = {"headline": self.headline, "of_page": self.of_page, "site_stats": site_stats, "wishes": wishes}
-        other.__dict__ = {name: self.__dict__[name] for name in _SHARED} | shared
+        other = replace(self, site_stats=site_stats, wishes=wishes)
+        other.headline, other.of_page = self.headline, self.of_page
         return other
 
     @cached_property
@@ -157,13 +153,6 @@ class Look:
         """Return True if the box around a block asks something of the reader."""
         of_boxes = self.declared[-len(BOXES) :]
         return bool((of_boxes[:, block if of_boxes.shape[1] > 1 else 0] > 0.0).any())
-
-    def links_around(self, block: int) -> float:
-        """Return the share of characters in links, of the element above that of a block."""
-        blocks, around = self.blocks, self.blocks.around
-        above = max(int(around.parents[blocks.elements[block]]), 0)
-        inside = slice(int(around.first[above]), int(around.last[above]))
-        return float(blocks.linked[inside].sum() / max(blocks.characters[inside].sum(), 1.0))
 
     @cached_property
     def of_page(self) -> Table:

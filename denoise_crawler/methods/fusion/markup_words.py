@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
 
@@ -83,7 +83,8 @@ def kind_words_of(page: Page) -> frozenset[str]:
 
 def address_and_declared_words_of(page: Page) -> frozenset[str]:
     """Return those of these words that come from the address and from what the page declares."""
-    words = {f"/{word}" for word in _WORD.findall(_path(page.url))}
+    parts = parts_of_address(page.url)
+    words = {f"/{word}" for word in _WORD.findall(f"{parts.path} {parts.query}"[:1_000].lower())}
     words.update(_declared(page))
     return frozenset(words)
 
@@ -93,12 +94,12 @@ def _names(page: Page) -> list[str]:
     return around.names[: 1 + int(around.named[:_MOST_ELEMENTS].max())]
 
 
-def _path(url: str) -> str:
+def parts_of_address(url: str) -> SplitResult:
+    """Return the parts of an address, empty ones if it is none."""
     try:
-        parts = urlsplit(url)
+        return urlsplit(url)
     except ValueError:
-        return ""
-    return f"{parts.path} {parts.query}"[:1_000].lower()
+        return urlsplit("")
 
 
 def _declared(page: Page) -> Iterator[str]:

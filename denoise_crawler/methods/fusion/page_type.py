@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from math import exp, log1p
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from denoise_crawler.kernel.columns import KINDS, PAGE_TYPE
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.methods.fusion.features import Look
-from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of
+from denoise_crawler.methods.fusion.markup_words import address_and_declared_words_of, parts_of_address
 from denoise_crawler.methods.fusion.record_blocks import are_entries
 from denoise_crawler.methods.fusion.trees import BoostedTrees, Tree
 from denoise_crawler.page import Page
@@ -75,10 +75,7 @@ def _declared(page: Page) -> list[float]:
 
 
 def _address(url: str) -> tuple[float, ...]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        parts = urlsplit("")
+    parts = parts_of_address(url)
     path = parts.path[:1_000]
     steps = [step for step in path.split("/") if step]
     last = steps[-1] if steps else ""
@@ -134,21 +131,17 @@ def _may_be_thread(blocks: Blocks) -> bool:
 def _places_of(blocks: Blocks) -> list[list[int]]:
     """Return the first short blocks of each place where much of the text outside links stands between such."""
     short = (blocks.characters <= _LONGEST_DATED).nonzero()[0]
-    paths = blocks.around.paths[blocks.elements[short]]
-    order = paths.argsort(kind="stable")
-    if not len(order):
-        return []
-    short, paths = short[order], paths[order]
-    bounds = np.concatenate(([0], (paths[1:] != paths[:-1]).nonzero()[0] + 1, [len(short)]))
-    begins, ends = bounds[:-1], bounds[1:]
-    first, last, others = short[begins], short[ends - 1], ends - begins - 1
-    # the last post is as long as the mean of the others
-    behind = last + 1 + (last - first) // np.maximum(others, 1)
-    until = np.concatenate(([0.0], (blocks.characters - blocks.linked).cumsum()))
-    between = until[np.minimum(behind, len(blocks))] - until[first]
-    large = ((others > 0) & (between >= _LEAST_BETWEEN * until[-1])).nonzero()[0]
-    large = large[first[large].argsort()][:_MOST_GROUPS]
-    return [short[begins[one] : ends[one]][:_TRIED].tolist() for one in large]
+    of_place = defaultdict[int, list[int]](list)
+    for block, path in zip(short.tolist(), blocks.around.paths[blocks.elements[short]].tolist(), strict=True):
+        of_place[path].append(block)
+    until = [0.0, *(blocks.characters - blocks.linked).cumsum().tolist()]
+    large = []
+    for place in of_place.values():
+        if others := len(place) - 1:  # the last post is as long as the mean of the others
+            behind = place[-1] + 1 + (place[-1] - place[0]) // others
+            if until[min(behind, len(blocks))] - until[place[0]] >= _LEAST_BETWEEN * until[-1]:
+                large.append(place[:_TRIED])
+    return large[:_MOST_GROUPS]
 
 
 _LIKE, _WITH_USER = 0.35, 0.75  # likeness and share of posts with a user, from which a page can be a thread …
@@ -213,20 +206,17 @@ class PageType(NamedTuple):
     may_be_product: bool = False
 
 
-def page_type_of(scores: Sequence[float], *, has_fields: bool, has_posts: bool = False) -> PageType:
+def page_type_of(scores: Sequence[float], *, has_fields: bool) -> PageType:
     """Return the likeliest of ``KINDS``, and the mean shift of all, each as likely as it is.
 
     Args:
         scores: What the page itself says.
         has_fields: Whether the page is a filled-in form with a price near its title, as the site shows it.
-        has_posts: Whether it :func:`is_thread`.
     """
     if has_fields:
         return PageType("product", CUT_SHIFTS["product"], may_be_product=True)
     most = max(scores)
     odds = [exp(score - most) for score in scores]
     name, may_be_product = KINDS[scores.index(most)], odds[_PRODUCT] >= _LEAST_PRODUCT * sum(odds)
-    if has_posts and name == "article":
-        return PageType("forum", CUT_SHIFTS["forum"])
     shift = sum(map(mul, odds, _SHIFTS)) / sum(odds)
     return PageType(name, shift, may_be_product or name == "product")

@@ -232,14 +232,11 @@ def _names(case: Case) -> str:
 
 
 def _title(case: Case) -> str:
-    title = case.look.headline.best
-    if title < 0:
-        return ""
-    return _distance(case.block - title, "the page's title") or "it is the page's title"
-
-
-def _distance(blocks: int, what: str) -> str:
-    return f"{counted(abs(blocks), 'block')} {'behind' if blocks > 0 else 'before'} {what}" if blocks else ""
+    title, block = case.look.headline.best, case.block
+    if block == title:
+        return "it is the page's title"
+    side = "behind" if block > title else "before"
+    return f"{counted(abs(block - title), 'block')} {side} the page's title" if title >= 0 else ""
 
 
 def _declared(case: Case) -> str:
@@ -290,8 +287,12 @@ _BOX_WORDS = {
 
 def _links(case: Case) -> str:
     blocks = case.look.blocks
-    own = float(blocks.linked[case.block] / max(blocks.characters[case.block], 1.0))
-    return f"{own:.0%} links, {case.look.links_around(case.block):.0%} around it"
+    above = max(int(blocks.around.parents[case.element]), 0)
+    around = slice(int(blocks.around.first[above]), int(blocks.around.last[above]))
+    own, outer = (
+        float(blocks.linked[some].sum() / max(blocks.characters[some].sum(), 1.0)) for some in (case.block, around)
+    )
+    return f"{own:.0%} links, {outer:.0%} around it"
 
 
 _SITE_WORDINGS: dict[str, Callable[[Case, SiteStats], str]] = {

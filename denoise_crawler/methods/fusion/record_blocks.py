@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
-from denoise_crawler.kernel.names import Remembered, comments_and_looks, without_digits
+from denoise_crawler.kernel.names import DIGITS, Remembered, comments_and_looks
 from denoise_crawler.methods.fusion.blocks import parts_of
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
@@ -293,5 +293,5 @@ def _alike(blocks: Blocks, some: list[int]) -> Iterable[list[int]]:
     around, alike = blocks.around, defaultdict[tuple[int, str, str], list[int]](list)
     for block, home in zip(some, blocks.elements[some].tolist(), strict=True):
         own, outer = (around.names[around.named[one]] for one in (home, max(int(around.parents[home]), 0)))
-        alike[int(around.tags[home]), without_digits[own], without_digits[outer]].append(block)
+        alike[int(around.tags[home]), DIGITS.sub("", own), DIGITS.sub("", outer)].append(block)
     return alike.values()

@@ -184,7 +184,7 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
 
 # --- the bytes of a site's sketches: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"FSE\x04", "site evidence", EvidenceFormatError)
+_FORMAT = VersionedFormat(b"FSE\x05", "site evidence", EvidenceFormatError)
 
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
 _MOST_CHARACTERS = np.iinfo(np.int32).max

@@ -13,6 +13,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.methods.fusion.features import BLOCK_NAMES, Forests, Look, Words
 from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.methods.fusion.page_type import (
+    CUT_SHIFTS,
     PAGE_TYPE_NAMES,
     PageType,
     PageTypeTrees,
@@ -90,7 +91,10 @@ class Model:
         if self._page_types is None or not len(look.blocks):
             return PageType()
         scores = self._page_types.scores(page.once(traits_of), look)
-        return page_type_of(scores, has_fields=has_fields, has_posts=is_thread(page, look))
+        page_type = page_type_of(scores, has_fields=has_fields)
+        if page_type.name == "article" and is_thread(page, look):
+            return PageType("forum", CUT_SHIFTS["forum"])
+        return page_type
 
     def confidence(self, expected: float) -> float:
         """Return the F1 that was found where so much was expected."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS, TEXT, Element, Page
-from denoise_crawler.page.text import hash32, words
+from denoise_crawler.page.text import hash64, words
 
 # The attributes that decide how an element looks. Inline ``style`` is left out: scripts and editors put positions,
 # colours and images there, which would give each page a template of its own.
@@ -169,11 +169,15 @@ def _narrow(numbers: Sequence[int]) -> array[int]:
     return array("B" if most < 1 << 8 else "H" if most < 1 << 16 else "I", numbers)
 
 
+def _hash32(text: str) -> int:
+    return hash64(text) & 0xFFFFFFFF
+
+
 def _word_features(text: str, features_per_leaf: int) -> Sequence[tuple[int, int]]:
     """Return the words of a text with the lowest hashes, as hash and number of occurrences."""
     if not text:
         return ()
-    occurrences = Counter(map(hash32, words(text)))
+    occurrences = Counter(map(_hash32, words(text)))
     return sorted(occurrences.items())[:features_per_leaf]
 
 
@@ -200,12 +204,12 @@ class _Addresses:
         nodes, addresses = self._page.nodes, list[int]()
         if (link := nodes.links[index]) >= 0 and (href := nodes.address_of(link)):
             if link not in self._links:
-                self._links[link] = hash32("href " + self._without_own_url(self._page.absolute(href)))
+                self._links[link] = _hash32("href " + self._without_own_url(self._page.absolute(href)))
             addresses.append(self._links[link])
         if nodes.tags[index] is not TEXT:
             element = nodes.elements[index]
             if (source := element.get("src")) and not _is_pixel(element):
-                addresses.append(hash32("src " + self._page.absolute(source)))
+                addresses.append(_hash32("src " + self._page.absolute(source)))
         return addresses
 
     def _without_own_url(self, address: str) -> str:
