@@ -52,9 +52,11 @@ def _declares_work(description: SelfDescription) -> bool:
 
 def _is_all_dialog(nodes: Nodes) -> bool:
     """Return True if the elements of consent platforms hold nearly all text, and all headings."""
-    first = next((one for one in nodes.tagged(_HEADINGS) if any(nodes.texts[one : nodes.end_of(one)])), 0)
-    if first and not _is_inside(nodes, first):
-        return False  # as most pages end here
+    heading = next((one for one in nodes.tagged(_HEADINGS) if any(nodes.texts[one : nodes.end_of(one)])), -1)
+    while heading > 0 and not _is_named(nodes, heading):
+        heading = int(nodes.columns.parents[heading])
+    if not heading:
+        return False  # it stands in no dialog, as on most pages
     inside = outside = all_outside = index = 0
     while (index := index + 1) < len(nodes):
         tag = nodes.tag_of(index)
@@ -70,12 +72,6 @@ def _is_all_dialog(nodes: Nodes) -> bool:
         if outside > _MOST_OUTSIDE or all_outside > _MOST_OUTSIDE + _MOST_LINKED:
             return False
     return inside >= max(_LEAST_INSIDE, outside)
-
-
-def _is_inside(nodes: Nodes, index: int) -> bool:
-    while index > 0 and not _is_named(nodes, index):
-        index = int(nodes.columns.parents[index])
-    return index > 0
 
 
 def _is_named(nodes: Nodes, index: int) -> bool:

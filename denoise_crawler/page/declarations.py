@@ -248,7 +248,7 @@ _TEASED = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:schema:|https?://schema\.org/)")
-_TEXT = etree.XPath("string()", smart_strings=False)
+_ALL = etree.XPath("descendant::text()", smart_strings=False)
 _NO_SCRIPT = etree.XPath("descendant::text()[not(parent::script or parent::style)]", smart_strings=False)
 
 
@@ -290,15 +290,9 @@ def _written(page: Page) -> Iterator[tuple[int, str]]:
                 yield field, meta.content
     for names, element in source.texts:
         if (field := _field_of(names, element)) >= 0:
-            yield field, element.get("content") or _visible(element)
-
-
-def _visible(element: Element) -> str:
-    """Return the text of an element without scripts: most hold none, and to ask for parents is slow."""
-    if next(element.iter("script", "style"), None) is None:
-        return str(_TEXT(element))
-    texts: Any = _NO_SCRIPT(element)
-    return "".join(texts)
+            has_script = next(element.iter("script", "style"), None) is not None
+            texts: Any = (_NO_SCRIPT if has_script else _ALL)(element)  # to ask for parents is slow
+            yield field, element.get("content") or "".join(texts)
 
 
 def _of_items(items: list[dict[str, Any]]) -> Iterator[tuple[int, str]]:

@@ -82,7 +82,7 @@ def _text_of(block: _Element) -> str:
     if not has_line_ends and len(codes := block.findall("code")) > 1 + len(block.findall("br")):
         odd |= dict.fromkeys(codes, _IS_LINE)
     if breaks and not has_line_ends:
-        has_line_ends = breaks >= sum([classes.count(one) for one, bits in roles.items() if bits & _IS_LINE]) - 1
+        has_line_ends = breaks >= sum([roles.get(one, 0) & _IS_LINE for one in classes]) - 1
     noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
     lines = _Lines(roles, noted, odd, has_line_ends=has_line_ends)
     if noted or odd or not _OF_NOTE.isdisjoint(tags):
