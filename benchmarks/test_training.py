@@ -41,21 +41,21 @@ def gold_file(path: Path, sites: list[str]) -> Path:
 SITES = [f"site{number}.example" for number in range(24)]
 
 
-def test_the_command_makes_the_same_weights_each_time_and_one_file_for_each_fold(tmp_path: Path) -> None:
+def test_the_command_makes_the_same_weights_by_the_same_seed_and_a_file_for_each_fold(tmp_path: Path) -> None:
     pytest.importorskip("lightgbm")
     from benchmarks.training.__main__ import main
 
     news, modern = gold_file(tmp_path / "news.jsonl", SITES[:12]), gold_file(tmp_path / "modern.jsonl", SITES[12:])
     written = []
-    for name in ("one", "two"):
+    for name, seed in (("one", "0"), ("two", "0"), ("three", "1")):
         output = tmp_path / f"{name}.json"
-        folds = ["--folds", str(tmp_path / name)]
-        main([str(news), "--whole", str(modern), "--trees", "3", "--leaves", "4", "-o", str(output), *folds])
+        more = ["--folds", str(tmp_path / name), "--seed", seed]
+        main([str(news), "--whole", str(modern), "--trees", "3", "--leaves", "4", "-o", str(output), *more])
         written.append(output.read_bytes())
         assert sorted(file.name for file in (tmp_path / name).iterdir()) == [
             fold_file(one) for one in range(FOLDS)
         ]
-    assert written[0] == written[1]
+    assert written[0] == written[1] != written[2]
     weights = read_weights(written[0])
     tuning = [site for site in SITES[:12] if half(site) == TUNING]
     assert weights.trained_on == {
@@ -99,11 +99,11 @@ def test_a_word_speaks_for_a_kind_if_its_pages_have_it_more_often() -> None:
 
 
 def test_pages_of_a_set_of_articles_are_articles_where_nobody_said_a_type() -> None:
-    untold = msgspec.structs.replace(gold_page("a.example", 1), page_type=None)
-    said = msgspec.structs.replace(gold_page("a.example", 2), page_type="forum")
-    found = list(labelled([untold, said], page_type="article"))
-    assert [page.page_type for page in found] == ["article", "forum"]
-    assert [page.kind for page in found] == ["", "forum"]  # by which words of the markup are learned
+    untyped = msgspec.structs.replace(gold_page("a.example", 1), page_type=None)
+    typed = msgspec.structs.replace(gold_page("a.example", 2), page_type="forum")
+    pages = list(labelled([untyped, typed], page_type="article"))
+    assert [page.page_type for page in pages] == ["article", "forum"]
+    assert [page.kind for page in pages] == ["", "forum"]  # by which words of the markup are learned
 
 
 def plain_page(number: int, paragraphs: int = 5) -> GoldPage:
