@@ -56,22 +56,34 @@ cdef class Sums:
             numbers[index] = <int32_t>self.add(keys[index])
         return numbers
 
-    cdef int count_once(self, const int32_t[::1] numbers, int64_t sign) except -1:
-        """Count one page more or less for each of the ``numbers``, once if they come twice."""
+    cdef int count_pages(self, const int32_t[::1] numbers, int64_t sign) except -1:
+        """Count one page more or less for each of the ``numbers``, which are distinct."""
         cdef Py_ssize_t index
-        cdef uint8_t[::1] seen = marks(self.count + 1)
         for index in range(numbers.shape[0]):
-            if not seen[numbers[index]]:
-                seen[numbers[index]] = 1
-                self.sums[numbers[index], 0] += sign
+            self.sums[numbers[index], 0] += sign
         return 0
+
+
+cdef int32_t[::1] each_once(const int32_t[::1] numbers, Py_ssize_t most):
+    """Return the ``numbers``, none above ``most``, each once."""
+    cdef Py_ssize_t index, count = 0
+    cdef uint8_t[::1] seen = marks(most + 1)
+    distinct = np.empty(numbers.shape[0], np.int32)
+    cdef int32_t[::1] found = distinct
+    for index in range(numbers.shape[0]):
+        if not seen[numbers[index]]:
+            seen[numbers[index]] = 1
+            found[count] = numbers[index]
+            count += 1
+    return distinct[:count].copy()
 
 
 cdef class Counted:
     """A page as it is counted: the columns of its sketch, and the numbers of its hashes."""
 
     cdef const int32_t[::1] homes, parents, elements, characters, linked, style_tokens, style_scores
-    cdef int32_t[::1] texts, masked, links, paths, styles, places
+    cdef int32_t[::1] texts, masked, links, paths, styles
+    cdef int32_t[::1] distinct, places  # of texts, and of shapes at their places, each once
     cdef int32_t[::1] own, in_links  # by path, the characters at it and below it, and those inside links
 
     def __cinit__(self, page not None):
@@ -139,7 +151,8 @@ cdef class SiteSums:
         counted.texts, counted.masked = self.texts.add_all(texts), self.masked.add_all(page.masked)
         counted.links, counted.styles = self.links.add_all(page.links), self.styles.add_all(page.styles)
         counted.paths = self.paths.add_all(paths)
-        counted.places = np.empty(len(texts), np.int32)
+        counted.distinct = each_once(counted.texts, self.texts.count)
+        cdef int32_t[::1] places = np.empty(len(texts), np.int32)
         for index in range(texts.shape[0]):
             number = self.places.add(
                 joined(paths[counted.homes[index]], shapes[index] if shapes[index] else texts[index])
@@ -148,7 +161,8 @@ cdef class SiteSums:
                 self.path_of = np.concatenate((self.path_of, np.zeros(self.path_of.shape[0], np.int32)))
             if number > known:
                 known, self.path_of[number] = number, counted.paths[counted.homes[index]]
-            counted.places[index] = <int32_t>number
+            places[index] = <int32_t>number
+        counted.places = each_once(places, self.places.count)
         self.pages[page.key] = counted
         self.count(counted, 1)
         self.is_fresh = False
@@ -179,15 +193,11 @@ cdef class SiteSums:
         cdef Py_ssize_t index, number
         cdef int64_t before, after
         cdef int64_t* sums
-        cdef uint8_t[::1] seen = marks(self.places.count + 1)
-        self.texts.count_once(page.texts, sign)
-        self.masked.count_once(page.masked, sign)
-        self.links.count_once(page.links, sign)
+        self.texts.count_pages(page.distinct, sign)
+        self.masked.count_pages(page.masked, sign)
+        self.links.count_pages(page.links, sign)
         for index in range(page.places.shape[0]):
             number = page.places[index]
-            if seen[number]:
-                continue
-            seen[number] = 1
             before = self.places.sums[number, 0]
             after = before + sign
             self.places.sums[number, 0] = after
@@ -275,7 +285,7 @@ cdef class SiteSums:
         """
         cdef Py_ssize_t index, number
         cdef double running, half = 0.0, held = 0.0
-        cdef double[::1] sizes, left
+        cdef double[::1] sizes
         cdef dict known = {}
         cdef Counted other
         cdef list found = []
@@ -295,10 +305,9 @@ cdef class SiteSums:
         for other in self.pages.values():
             if other is own:
                 continue
-            held, left = 0.0, sizes.copy()
-            for index in range(other.texts.shape[0]):
-                held += left[other.texts[index]]
-                left[other.texts[index]] = 0.0
+            held = 0.0
+            for index in range(other.distinct.shape[0]):
+                held += sizes[other.distinct[index]]
             if held >= half:
                 found.append(other)
         return found if len(found) <= max(1.0, <double>shared.MOST_COPIES * len(self.pages)) else []

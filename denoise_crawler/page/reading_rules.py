@@ -11,7 +11,7 @@ import re
 from denoise_crawler.kernel.html_names import INLINE, KNOWN, PARAGRAPHS, QUOTES, READ_BY_NAME
 from denoise_crawler.page.nodes import Nodes
 from denoise_crawler.page.signs import EMOJI, signed
-from denoise_crawler.page.text import has_invisible, visible
+from denoise_crawler.page.text import invisible_in, visible
 
 _MOST = 5_000  # nodes that one rule looks at
 _QUOTED = frozenset({"q"})
@@ -117,6 +117,7 @@ def quote(nodes: Nodes, language: str) -> None:
 
 def drop_invisible(nodes: Nodes) -> None:
     """Drop soft hyphens, and joiners and marks of no width in words that need none: no search finds such words."""
-    for index, text in enumerate(nodes.texts) if has_invisible("".join(nodes.texts)) else ():
-        if (shown := visible(text)) != text and shown.strip():
-            nodes.texts[index] = shown
+    for sign in invisible_in("".join(nodes.texts)):
+        for index in [place for place, text in enumerate(nodes.texts) if sign in text]:
+            if (shown := visible(text := nodes.texts[index])) != text and shown.strip():
+                nodes.texts[index] = shown

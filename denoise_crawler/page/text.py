@@ -64,12 +64,12 @@ def visible(text: str) -> str:
         >>> visible("Unter\xadnehmen"), visible("sea\u200bport"), visible("می\u200cخواهم") == "می\u200cخواهم"
         ('Unternehmen', 'seaport', True)
     """
-    return _INVISIBLE.sub("", text) if has_invisible(text) else text
+    return _INVISIBLE.sub("", text) if invisible_in(text) else text
 
 
-def has_invisible(text: str) -> bool:
-    """Return True if a text has characters that nobody sees."""
-    return not text.isascii() and any(sign in text for sign in _UNSEEN)
+def invisible_in(text: str) -> list[str]:
+    """Return the characters of a text that nobody sees."""
+    return [] if text.isascii() else [sign for sign in _UNSEEN if sign in text]
 
 
 def printable(text: object, most: int = 1_000) -> str:

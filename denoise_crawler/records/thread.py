@@ -35,7 +35,7 @@ _DATE_INSIDE = 0.6  # what holds the date as well is less likely the text of a p
 _NAMED_WORTH = 1.3
 _POST_NAMES = re.compile(r"post|messag|msg|content|comment|text|body|repl|answer|entry", re.IGNORECASE)
 _MAX_USER_CHARACTERS = 40  # one letter stands for a picture
-_MAX_USER_WORDS = 3
+_MAX_USER_WORDS, _MOST_DIGITS = 3, 3  # digits for each letter
 _SURE_USER, _SURER_USER = 0.5, 1.0  # of the best name, and of those for posts that have none
 _TRIED = 3
 _SAID, _DECLARED, _DENIED, _CONSTANT, _AGREED, _BASE = 1.0, 0.3, 0.7, 1.2, 0.05, 0.7
@@ -251,6 +251,8 @@ def _may_be_name(text: str) -> bool:
         return False
     if line.count(" ") >= _MAX_USER_WORDS:
         return False  # a title
+    if sum(map(str.isdigit, line)) > _MOST_DIGITS * len(_LETTER.findall(line)):
+        return False  # the number of a document
     return find_date(line) is None and not _CLOCK.match(line)
 
 

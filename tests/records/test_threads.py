@@ -163,6 +163,12 @@ def test_without_the_wish_there_are_none() -> None:
     assert list(by_record(page)) == []
 
 
+def test_the_number_of_a_document_is_not_the_user() -> None:
+    post = "<li><div class=author>23-170{}P.01A</div> <i>May 2, 2024</i><p>{}</p></li>"
+    html = "".join(post.format(n, text) for n, (_, _, text) in enumerate(POSTS))
+    assert [record.get("user") for record in records(html)] == [None] * len(POSTS)
+
+
 def test_a_word_before_the_date_is_not_the_user() -> None:
     post = "<li><div class=user-time>{} <i>May 2, 2024</i></div><div class=user-card>{}</div><p>{}</p></li>"
     words = ("asked", "answered", "edited", "answered")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from itertools import islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -181,7 +181,8 @@ def related_products(look: Look) -> Flags:
 POST = "the text of a post"
 _LIKELY = 0.3  # chance of all that the posts say, from which they are the text: below, they are no posts
 _FEWEST_POSTS = 2
-_LEAST_TITLE = 4  # tokens
+_LEAST_TITLE, _LONGEST_TITLE = 4, 150  # tokens, characters
+_NUMBER = re.compile(r"\d")
 _WORDS_BESIDE = 60  # characters that a line of user and time has besides: "posted by … on …"
 
 
@@ -219,10 +220,12 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
 def are_entries(page: Page, blocks: Blocks, between: Flags, posts: int) -> bool:
     """Return True if what looks like posts are the entries of a blog, a list or a live report.
 
-    Of these every second has a title of its own: a heading, or a link to another page.
+    Of these every second has a title of its own, a heading or a link to another page, or two of three a line.
     """
     from denoise_crawler.records.thread import find_date
 
+    if 3 * _lines_above(page, blocks) >= 2 * posts:
+        return True
     long = between & (blocks.tokens >= _LEAST_TITLE)
     linked = np.flatnonzero(long & (blocks.linked >= blocks.characters)).tolist()
     links = ((block, page.nodes.link_of(int(blocks.starts[block]))) for block in linked)
@@ -230,6 +233,23 @@ def are_entries(page: Page, blocks: Blocks, between: Flags, posts: int) -> bool:
     headings = [block for block in page.once(parts_of).headings[:, 0].tolist() if long[block]]
     titles = {blocks.texts[block] for block in (*away, *headings)}
     return 2 * sum(find_date(title) is None for title in titles) >= posts
+
+
+def _lines_above(page: Page, blocks: Blocks) -> int:
+    """Return above how many posts a line stands that no other has: words alone, no link.
+
+    Above posts of a thread their authors stand, whose ranks, places and counts of posts come back or have numbers.
+    """
+    from denoise_crawler.records.thread import thread_of
+
+    thread, lines = page.once(thread_of), list[set[str]]()
+    may_be = (blocks.tokens >= _LEAST_TITLE) & (blocks.linked == 0.0) & (blocks.characters <= _LONGEST_TITLE)
+    for body, space in zip(thread.bodies, thread.spaces, strict=True):
+        above = slice(*np.searchsorted(blocks.starts, (space.start, body)).tolist())
+        texts = compress(blocks.texts[above], may_be[above].tolist())
+        lines.append({text for text in texts if not _NUMBER.search(text)})
+    posts_with = Counter(chain(*lines))
+    return sum(any(posts_with[line] == 1 for line in above) for above in lines)
 
 
 COMMENT = "a comment of a reader, as was wished"
