@@ -198,6 +198,11 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         one.once(blocks_of)
         return one
 
+    def read() -> Page:
+        one = parsed()
+        len(one.nodes)
+        return one
+
     def not_wanted(make: Callable[[], Page]) -> Callable[[], object]:
         return partial(walk, knowing(known, cut), make)
 
@@ -208,7 +213,7 @@ def stages(known: Known, source: Source) -> dict[str, Ready]:
         "learn": lambda: partial(known.denoiser(site).learn, cut()),
         "judge": lambda: partial(known.denoiser(site).judge, cut()),
         "text": at_once(lambda: clean_text(page, noise)),
-        "metadata": at_once(lambda: metadata_of(parsed())),
+        "metadata": lambda: partial(metadata_of, read()),
         ROAD: lambda: partial(walk, known.denoiser(site), unparsed),
         WARM: partial(not_wanted, unparsed),
         CRAWL: partial(not_wanted, given),

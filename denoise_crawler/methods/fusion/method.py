@@ -175,7 +175,7 @@ def _of_form(look: Look, alone: Look, headings: Sequence[range]) -> list[int]:
         either = np.flatnonzero(own | usual)
         before, behind = either[:-1], either[1:]
         labels = behind[own[before] & usual[behind]], before[(heads & usual)[before] & own[behind]]
-        if len(np.unique(blocks.text_hashes[np.concatenate(labels)])) < _FORM:
+        if len({*blocks.text_hashes[np.concatenate(labels)].tolist()}) < _FORM:
             return []
         if not is_sure:
             likely = title[either] | (alone.scores_of(either) > 0.0)
