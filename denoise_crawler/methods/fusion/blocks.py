@@ -187,9 +187,9 @@ def headings_of(page: Page) -> Indices:
             if 2 * sum(linked[first:last]) >= sum(characters[first:last]):
                 entries.append(heading)
     if len(entries) >= ENTRIES:
-        entries = [one for one in entries if _leads_away(page, blocks, one[0])]
-        if len(entries) >= ENTRIES:
-            headings = [one for one in headings if one not in entries]
+        away = {one for one in entries if _leads_away(page, blocks, one[0])}
+        if len(away) >= ENTRIES:
+            headings = [one for one in headings if one not in away]
     return np.array(headings[::-1], np.int64).reshape(-1, 3)
 
 

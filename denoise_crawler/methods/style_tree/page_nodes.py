@@ -170,6 +170,7 @@ def _narrow(numbers: Sequence[int]) -> array[int]:
 
 
 def _hash32(text: str) -> int:
+    """Return half of the hash. With another one a leaf would keep other words, and a tree another judgement."""
     return hash64(text) & 0xFFFFFFFF
 
 
