@@ -237,17 +237,13 @@ def _is_own(number: int, row: _Element) -> bool:
     """Return True if a row begins with an element that holds a number alone, and holds more."""
     if len(row) < 2 or (row.text or "").strip() or not isinstance(row[0].tag, str):
         return False
-    return _number_in(_whole_text(row[0])) == number
+    return _number_in(str(_WHOLE_TEXT(row[0]))) == number
 
 
 def _number_in(text: str) -> int:
     """Return the number that is all of a text; -1 if it holds anything else."""
     text = text.strip(" .:|\n\t")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
-
-
-def _whole_text(element: _Element) -> str:
-    return str(_WHOLE_TEXT(element))
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language
@@ -354,7 +350,7 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
     keeps_spaces = _KEEPS_SPACES.search(style) is not None
     if not keeps_spaces and not alone:
         return False
-    has_lines = "\n" in _whole_text(element).strip()
+    has_lines = "\n" in str(_WHOLE_TEXT(element)).strip()
     if keeps_spaces and has_lines:
         return True
     inside = nodes.tags[index + 1 : nodes.ends[index]]
