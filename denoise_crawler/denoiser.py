@@ -21,7 +21,7 @@ from denoise_crawler.page.metadata import metadata_fields
 from denoise_crawler.page.script_pages import DECLARED, declared_article
 from denoise_crawler.page.unseen import reader_aids
 from denoise_crawler.rules import NO_RULES, SiteRules
-from denoise_crawler.rules.obeying import obey, values_of
+from denoise_crawler.rules.applying import apply_rules, values_of
 
 SITES_IN_MEMORY = 100
 MAX_PARSED_CHARACTERS = 24_000_000  # of HTML that stays parsed, with some 15 bytes of memory each
@@ -68,7 +68,7 @@ class Denoiser:
         knowledge: Stores what is known of sites; in memory if not given.
         sites_in_memory: How many sites stay loaded, the most recently used.
         writing: How the text is written.
-        rules: The site rules that are obeyed before any evidence.
+        rules: The site rules, which count before any evidence.
 
     Raises:
         MethodError: There is no such method.
@@ -143,7 +143,7 @@ class Denoiser:
 
         Returns:
             The judgement. If the method's own left almost nothing, it is a safer one and ``guarded`` is set. The
-            rules of the site are obeyed in it.
+            rules of the site are applied to it.
         """
         judgement = apply_guard(page, (self.method_for(page.site) if method is None else method).judge(page))
         for index in page.once(reader_aids):
@@ -151,7 +151,7 @@ class Denoiser:
             judgement.noise[index:end] = [True] * (end - index)
         file = self._rules.of(page.url)
         keeps_title = self._choice.options.get("title") != LEAVE
-        return judgement if file is None else obey(page, judgement, file, keeps_title=keeps_title)
+        return judgement if file is None else apply_rules(page, judgement, file, keeps_title=keeps_title)
 
     def write(self, page: Page, judgement: Judgement, *, warm: bool = True) -> Cleaned:
         """Write what a judgement leaves of ``page``.
@@ -237,7 +237,7 @@ class Cleaning:
     Args:
         choice: The method.
         writing: How the text is written.
-        rules: The site rules that are obeyed.
+        rules: The site rules to apply.
         warmup_pages: A site is known when so many of its pages are.
         short_sites: What becomes of the pages of other sites, as the setting DENOISE_SHORT_SITES says.
         sites_in_memory: How many sites stay loaded, the most recently used.

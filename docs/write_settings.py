@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from denoise_crawler.crawl import settings_table
-from denoise_crawler.output.options import Option, OptionTable
+from denoise_crawler.options import Option, OptionTable
 
 PAGE = Path(__file__).with_name("settings.md")
 INTRODUCTION = """

@@ -24,8 +24,8 @@ from benchmarks.contest.contest import Evaluation, Selection, evaluate
 from benchmarks.contest.tables import Table
 from denoise_crawler.evaluation import GoldPage
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
+from denoise_crawler.options import whole_number
 from denoise_crawler.output.extractors import EXTRACTORS
-from denoise_crawler.output.options import whole_number
 from denoise_crawler.page.text import printable
 
 count = whole_number(1).of_word

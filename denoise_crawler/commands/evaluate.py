@@ -28,7 +28,7 @@ from denoise_crawler.evaluation import (
     select,
 )
 from denoise_crawler.methods import METHODS
-from denoise_crawler.output.options import add_number
+from denoise_crawler.options import add_number
 from denoise_crawler.page.text import counted, printable
 
 EPILOG = help_text(

@@ -35,8 +35,8 @@ from denoise_crawler.commands.page_input import (
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import FetchError, SourceError, StoreError
+from denoise_crawler.options import add_number
 from denoise_crawler.output.explanation import BlockVerdict
-from denoise_crawler.output.options import add_number
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable

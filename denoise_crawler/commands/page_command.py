@@ -92,7 +92,7 @@ def _parser() -> ArgumentParser:
     add("--site-pages", nargs="+", metavar="PATH", help="learn the site from these pages first")
     add("--store", metavar="FILE", help="the store of a crawl, which knows the site")
     add("--site", metavar="NAME", help="the name of the site (default: by the address of the page)")
-    add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
+    add("--rules", default="", metavar="FOLDER", help="site rules, which count before any evidence")
     add_run_rules(parser)
     add("--method", choices=sorted(METHODS), default=DEFAULT_METHOD, help="the method (default: %(default)s)")
     add("--title", choices=WORDS, help="whether the text begins with the title (default: keep)")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from textwrap import fill
 from typing import TYPE_CHECKING, TypeVar
 
-from denoise_crawler.output.options import whole_number
+from denoise_crawler.options import whole_number
 from denoise_crawler.output.writing import FORMS
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import FORMATS, Reading, read_pages, total_bytes

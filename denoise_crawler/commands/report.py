@@ -29,7 +29,7 @@ from denoise_crawler.commands.page_input import (
 )
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import OutputError, SourceError, StoreError, WorkerError
-from denoise_crawler.output.options import add_number
+from denoise_crawler.options import add_number
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading
 from denoise_crawler.report import Bounds, Plan, RunFigures, write_report

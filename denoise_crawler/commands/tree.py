@@ -16,7 +16,7 @@ from denoise_crawler.commands.page_input import fail, help_text, reading_bar
 from denoise_crawler.crawl.settings import DenoiseSettings
 from denoise_crawler.errors import DenoiseError, SourceError, StoreError
 from denoise_crawler.methods.style_tree import SiteStyleTree
-from denoise_crawler.output.options import add_number
+from denoise_crawler.options import add_number
 from denoise_crawler.page import Page
 from denoise_crawler.page.text import counted, printable
 from denoise_crawler.reading import Reading, read_pages

@@ -152,7 +152,7 @@ class Tools:
         fetcher: Fetches pages.
         choice: The method.
         store: The store of a crawl, None for none.
-        rules: The site rules that are obeyed.
+        rules: The site rules to apply.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog=PROGRAM, description=__doc__.partition("\n")[0])
     add = parser.add_argument
     add("--store", type=Path, metavar="FILE", help="the store of a crawl (DENOISE_STORE), which knows sites")
-    add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
+    add("--rules", default="", metavar="FOLDER", help="site rules, which count before any evidence")
     add("--method", choices=sorted(METHODS), default=DEFAULT_METHOD, help="the method (default: %(default)s)")
     add("--user-agent", metavar="NAME", default=USER_AGENT, help="who fetches (default: %(default)s)")
     add(

@@ -35,7 +35,7 @@ from denoise_crawler.crawl.scrapy_internals import crawl_delay_of, is_closing, s
 from denoise_crawler.crawl.settings import abort_on_setup_error
 from denoise_crawler.crawl.settings_table import PolitenessSettings
 from denoise_crawler.errors import DenoiseError
-from denoise_crawler.output.options import SECONDS
+from denoise_crawler.options import SECONDS
 from denoise_crawler.page.site import canonical_host
 
 logger = logging.getLogger(__name__)

@@ -115,7 +115,7 @@ class CrawlReport:
         self.count("characters_after", cleaned.kept)
         self.count("unsure", int(bool(clean_page.low_confidence)))
         self.count("guarded", int(judgement.guarded))
-        self.count("rules_obeyed", int(bool(judgement.obeyed)))
+        self.count("rules_applied", int(bool(judgement.rules_applied)))
         if file := judgement.passed_over:
             message = "%s leaves next to nothing of %s: its rules are passed over on such pages"
             self.first("rules_passed_over", message, printable(file), url, key=file)

@@ -18,8 +18,7 @@ from denoise_crawler.denoiser import SHORT_SITES, SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
 from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
-from denoise_crawler.output.clean_page import CleanPage
-from denoise_crawler.output.options import (
+from denoise_crawler.options import (
     DICT,
     FLAG,
     SECONDS,
@@ -34,6 +33,7 @@ from denoise_crawler.output.options import (
     require,
     whole_number,
 )
+from denoise_crawler.output.clean_page import CleanPage
 from denoise_crawler.output.writing import Writing
 
 

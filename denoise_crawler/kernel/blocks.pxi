@@ -83,8 +83,8 @@ cdef tuple elements_of(
     cdef str class_name, identity, heading, own
     cdef dict numbers = {"": 0}
     cdef bint is_open = False
-    spoken_names, read, comments_and_looks = naming.spoken_names, naming.READ, naming.comments_and_looks
-    of_names[0, 0], of_names[1, 0], of_names[2, 0] = 0, comments_and_looks[""][1], hash32("")
+    spoken_names, read, comments_and_look = naming.spoken_names, naming.READ, naming.comments_and_look
+    of_names[0, 0], of_names[1, 0], of_names[2, 0] = 0, comments_and_look("")[1], hash32("")
     # what holds the first h1 is no comment, and its names say nothing of comments
     title_at = first_tagged(names.index("h1") if "h1" in names else -1, tags)
     for index in range(count):
@@ -119,7 +119,7 @@ cdef tuple elements_of(
             if known is None:
                 known = numbers[own] = len(written)
                 written.append(own)
-                of_names[0, known], of_names[1, known] = comments_and_looks[own]
+                of_names[0, known], of_names[1, known] = comments_and_look(own)
                 of_names[2, known] = masked_hash(own, False)
             number = known
             if not index <= title_at < ends[index]:

@@ -172,7 +172,7 @@ cdef class Columns:
                 elif name[0] in b"rsahi":
                     reader = readers.get(name.decode("utf-8"))
                     if reader is not None:
-                        bits |= <int64_t>reader(value_of(node, attribute))
+                        bits |= <int64_t>(reader(value_of(node, attribute)) or 0)
             attribute = attribute.next
         return class_name, identity, bits
 

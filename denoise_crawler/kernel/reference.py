@@ -138,7 +138,7 @@ def _elements(nodes: Any, own: Indices, homes: Indices, starts: Indices, title: 
         is_body = parent < 0
         place = 0 if is_body else places[parent] | meanings[tag][1]
         name, bits = _names(nodes, node, columns.names[tag], title)
-        comments = naming.comments_and_looks[name][0] if name else 0
+        comments = naming.comments_and_look(name)[0] if name else 0
         named.append(names.setdefault(name, len(names)))
         if named[-1] == len(labels):
             labels.append(hash32(naming.DIGITS.sub("", name)))
@@ -196,7 +196,7 @@ def _styles(texts: list[str], characters: Numbers, linked: Numbers, place: Indic
     """
     used, block_of = np.unique(place, return_inverse=True)
     own, above = (around.named[which] for which in (used, np.maximum(around.parents[used], 0)))
-    of_names = np.array([naming.comments_and_looks[name][1] for name in around.names], np.uint64)
+    of_names = np.array([naming.comments_and_look(name)[1] for name in around.names], np.uint64)
     looks = (of_names[own] * np.uint64(33) + of_names[above]) * np.uint64(64) + around.tags[used].astype(np.uint64)
     kind = (linked >= shared.STYLE_LINKED * np.maximum(characters, 1.0)).astype(np.uint64)
     kind += np.array([2 * text.isupper() for text in texts], np.uint64)

@@ -29,7 +29,7 @@ class Judgement:
     decided by (its own scale), ``reason(i)`` says why in words, made only when asked for. ``guarded`` is
     set when the verdict would have left next to nothing and a safer one replaces it. ``confidence`` is the
     F1 that the text can be expected to have, ``page_type`` says what the page is (article, forum, product,
-    listing, collection, documentation or service); both are None from a method that has none. ``obeyed`` is
+    listing, collection, documentation or service); both are None from a method that has none. ``rules_applied`` is
     the file of site rules that decided about some nodes, ``passed_over`` one that would have left next to nothing.
     """
 
@@ -39,7 +39,7 @@ class Judgement:
     guarded: bool = False
     confidence: float | None = None
     page_type: str | None = None
-    obeyed: str = ""
+    rules_applied: str = ""
     passed_over: str = ""
 
     @classmethod

@@ -83,7 +83,7 @@ def doubts(page: Page, judgement: Judgement, known: int | None = None) -> list[s
         >>> doubts(page, Denoiser().judge(page), known=0)[-1]
         'nothing is known of its site'
     """
-    if judgement.confidence is None or judgement.obeyed:
+    if judgement.confidence is None or judgement.rules_applied:
         return []
     rows = list(zip(page.nodes.texts, page.characters, judgement.noise, judgement.scores, strict=True))
     kept = [(size * (1.0 - chance), size, text) for text, size, gone, chance in rows if not gone]

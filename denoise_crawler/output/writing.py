@@ -13,11 +13,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from denoise_crawler.methods import Judgement
-from denoise_crawler.output import extractors
-from denoise_crawler.output.clean_text import clean_text
-from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
-from denoise_crawler.output.extractors import ACTIONS, MARK
-from denoise_crawler.output.options import (
+from denoise_crawler.options import (
     DICT,
     FLAG,
     SHARE,
@@ -27,6 +23,10 @@ from denoise_crawler.output.options import (
     optional,
     whole_number,
 )
+from denoise_crawler.output import extractors
+from denoise_crawler.output.clean_text import clean_text
+from denoise_crawler.output.content.blocks import Block, BlockList, to_dicts
+from denoise_crawler.output.extractors import ACTIONS, MARK
 from denoise_crawler.output.safe_markup import clean_html, security_metas
 from denoise_crawler.page import Page
 

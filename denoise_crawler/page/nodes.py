@@ -127,14 +127,14 @@ class Nodes:
         """Keep a reference to all elements: the owner of the tree may remove them."""
 
     def attributes_of(
-        self, index: int, readers: Mapping[str, Callable[[str], int]]
+        self, index: int, readers: Mapping[str, Callable[[str], int | None]]
     ) -> tuple[str, str, int] | None:
         """Return the class and id of a node, and what ``readers`` make of its others; None if it has none."""
         if not (attributes := {str(name): str(value) for name, value in self.elements[index].items()}):
             return None
         bits = 0
         for name in attributes.keys() & readers.keys():
-            bits |= readers[name](attributes[name])
+            bits |= readers[name](attributes[name]) or 0
         return attributes.get("class", ""), attributes.get("id", ""), bits
 
     def address_of(self, link: int) -> str | None:

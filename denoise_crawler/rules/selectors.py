@@ -58,7 +58,7 @@ def compile_selector(selector: str) -> etree.XPath:
 
 def _css_as_xpath(selector: str) -> str:
     """Return a CSS selector as XPath; raise ValueError, which says where it is wrong."""
-    from cssselect import SelectorError as CssError  # late: most processes obey no CSS
+    from cssselect import SelectorError as CssError  # late: most processes apply no CSS
 
     try:
         return str(_css_translator().css_to_xpath(selector))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.errors import ExtractorError, MethodError, MissingExtraError, SourceError, needs
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
-from denoise_crawler.output.options import add_number, whole_number
+from denoise_crawler.options import add_number, whole_number
 from denoise_crawler.output.writing import Writing
 from denoise_crawler.page.text import printable
 from denoise_crawler.reading import FORMATS
@@ -134,7 +134,7 @@ def _parser() -> ArgumentParser:
     add("--html-field", default="html", metavar="NAME", help="column of the page (default: html)")
     add("--method", default=DEFAULT_METHOD, choices=tuple(METHODS), help=f"default: {DEFAULT_METHOD}")
     Writing.add_to(parser, "form", "extractor", "more_metadata")
-    add("--rules", default="", metavar="FOLDER", help="site rules that are obeyed before any evidence")
+    add("--rules", default="", metavar="FOLDER", help="site rules, which count before any evidence")
     add_number(parser, "--warmup-pages", 0, 0, "a site with fewer is not warm")
     what = "the most CPU time a page may take (60)"
     add("--seconds", type=float, default=Limits().seconds, metavar="S", help=what)

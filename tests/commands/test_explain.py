@@ -97,7 +97,7 @@ def test_a_low_confidence_says_how_much_kept_and_dropped_text_is_in_doubt_and_qu
         "nothing is known of its site",
     ]
     assert doubts(one, judgement, 3) == doubts(one, judgement)
-    assert doubts(one, replace(judgement, obeyed="a.txt"), 0) == []
+    assert doubts(one, replace(judgement, rules_applied="a.txt"), 0) == []
     assert doubts(one, replace(judgement, confidence=None), 0) == []
 
 

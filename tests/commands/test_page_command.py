@@ -154,7 +154,7 @@ def test_what_a_crawl_knows_is_taken_from_its_store_which_stays_as_it_is(
     assert Path("crawl.sqlite").read_bytes() == before
 
 
-def test_site_rules_are_obeyed_and_their_mistakes_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_site_rules_are_applied_and_their_mistakes_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "rules").mkdir()
     (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nno_such_directive: x\n")
     (folder / "two.html").write_text(f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>")

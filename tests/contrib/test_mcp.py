@@ -95,7 +95,7 @@ def test_a_long_text_comes_in_parts(folder: Path) -> None:
     assert second.structured_content["next_part"] == 3
 
 
-def test_site_rules_are_obeyed(folder: Path) -> None:
+def test_site_rules_are_applied(folder: Path) -> None:
     (folder / "rules").mkdir()
     (folder / "rules" / f"{SITE}.txt").write_text("body: //article/p[1]\nstrip: [\n")
     html = f"<article><p>{'One. ' * 60}<p>{'Two. ' * 60}</article>"

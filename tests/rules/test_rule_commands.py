@@ -35,13 +35,13 @@ def crawl(project: Project, server: DemoServer, rules: str) -> list[dict[str, st
     return project.crawl("articles", *quota(5), "-s", "DENOISE_SITE_RULES=rules")
 
 
-def test_a_crawl_obeys_rules_and_counts_the_pages(project: Project, server: DemoServer) -> None:
+def test_a_crawl_applies_rules_and_counts_the_pages(project: Project, server: DemoServer) -> None:
     items = crawl(project, server, "body: h1")
     assert len(items) == 24
     assert project.stats["denoise/rules_passed_over"] == 24
     assert project.log.count("127.0.0.1.txt leaves next to nothing of http") == 1
     items = crawl(project, server, "strip: //*[self::h1 or self::h2]\ntitle: h2")
-    assert project.stats["denoise/rules_obeyed"] == 24
+    assert project.stats["denoise/rules_applied"] == 24
     assert "denoise/rules_passed_over" not in project.stats
     assert "denoise/failed" not in project.stats
     assert all(item["text"] for item in items)
@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_stops_the_crawl_at_the_start() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_batch_obeys_rules_in_each_process_and_counts_what_is_passed_over(folder: Path, workers: int) -> None:
+def test_a_batch_applies_rules_in_each_process_and_counts_what_is_passed_over(folder: Path, workers: int) -> None:
     pages = [(URL, PAGE), ("https://b.example/1", PAGE)]
     (folder / "rules" / "b.example.txt").write_text("body: nav")
     stats = BatchStats()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from denoise_crawler import denoise_pages
 from denoise_crawler.errors import SelectorError
 from denoise_crawler.page import TEXT, Page
-from denoise_crawler.rules import SiteRules, obeying
+from denoise_crawler.rules import SiteRules, applying
 from denoise_crawler.rules.selectors import compile_selector, find, find_nodes, selector_of
 from tests.strategies import html_pages
 
@@ -63,10 +63,10 @@ def test_any_text_is_a_selector_or_a_selector_error(text: str) -> None:
         compile_selector(text)
 
 
-def test_a_rule_that_takes_long_on_a_page_is_obeyed_and_named_once_with_its_time(
+def test_a_rule_that_takes_long_on_a_page_is_applied_and_named_once_with_its_time(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(obeying, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(applying, "SLOW_SECONDS", -1.0)
     rules = SiteRules(texts={"news.example": "strip: .slow-one"})
     pages = [(f"{BASE}/{number}", "<p>One story.<p class=slow-one>An ad.") for number in range(2)]
     with caplog.at_level(logging.WARNING):

@@ -1,4 +1,4 @@
-"""Site rules: their files, how they are obeyed before any evidence, and what docs/rules.md shows of them."""
+"""Site rules: their files, how they are applied before any evidence, and what docs/rules.md shows of them."""
 
 import os
 import pickle
@@ -191,7 +191,7 @@ def test_rules_of_this_run_come_before_those_of_the_file_inside_of_what_they_fin
     ]
 
 
-def test_the_first_body_rule_that_finds_anything_is_obeyed() -> None:
+def test_the_first_body_rule_that_finds_anything_is_applied() -> None:
     text = clean("body: #article\nbody: div.comments, div#story\nbody: nav").text
     assert "cold" in text
     assert "ferry" in text
@@ -227,7 +227,7 @@ def test_rules_that_leave_next_to_nothing_are_passed_over_and_named() -> None:
     assert page.explanation is not None
     assert all("a.example.txt is passed over" in block["reason"] for block in page.explanation)
     judged = Denoiser(rules=SiteRules(texts={"a.example": "strip: body"})).judge(Page.parse(URL, PAGE))
-    assert (judged.passed_over, judged.obeyed) == ("a.example.txt", "")
+    assert (judged.passed_over, judged.rules_applied) == ("a.example.txt", "")
 
 
 def test_an_explanation_names_the_rule_with_its_file_and_line() -> None:
@@ -253,7 +253,7 @@ def test_title_author_and_date_come_from_the_first_rule_that_finds_one() -> None
 
 
 @pytest.mark.parametrize("method", ["style_tree", "link_ratio", "fusion"])
-def test_every_method_obeys(method: str) -> None:
+def test_rules_apply_to_every_method(method: str) -> None:
     assert "cold" in clean("keep: div.comments", method=method).text
     assert "ferry left" not in clean("strip: //p[contains(., 'ferry')]\nkeep: .comments, .ad", method=method).text
 

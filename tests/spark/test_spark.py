@@ -103,7 +103,7 @@ def test_each_page_comes_out_as_from_one_process_with_its_other_columns(spark: S
         assert row == {name: known[name] for name in row}
 
 
-def test_the_rules_of_a_folder_of_the_driver_are_obeyed_by_every_worker(
+def test_the_rules_of_a_folder_of_the_driver_are_applied_by_every_worker(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     (tmp_path / "site-1.com.txt").write_text("body: div.story > p\nstrip: div.story > p + p\ntitle: div.foot")

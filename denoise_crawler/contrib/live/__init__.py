@@ -30,7 +30,7 @@ from denoise_crawler.crawl.crawl_denoiser import CrawlDenoiser
 from denoise_crawler.crawl.report import page_cleaned
 from denoise_crawler.crawl.settings import abort_on_missing_extra, abort_on_setup_error, is_off
 from denoise_crawler.denoiser import Cleaned
-from denoise_crawler.output.options import OptionTable, OptionType, option, require
+from denoise_crawler.options import OptionTable, OptionType, option, require
 from denoise_crawler.page import Page
 
 with abort_on_missing_extra("commands"):  # jinja2, for the templates

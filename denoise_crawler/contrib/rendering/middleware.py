@@ -20,7 +20,7 @@ from scrapy_playwright.page import PageMethod
 from denoise_crawler.crawl.middleware import needs_script
 from denoise_crawler.crawl.source_page import PAGE_KEY
 from denoise_crawler.errors import RenderingError
-from denoise_crawler.output.options import OptionTable, number, one_of, option
+from denoise_crawler.options import OptionTable, number, one_of, option
 
 if TYPE_CHECKING:
     from typing_extensions import Self

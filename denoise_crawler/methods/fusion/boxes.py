@@ -16,7 +16,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import H1, H3
-from denoise_crawler.kernel.names import BOX, Remembered
+from denoise_crawler.kernel.names import BOX, remembered
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
 
@@ -62,7 +62,7 @@ def boxes_of(page: Page) -> NDArray[np.float32]:
     labels = [
         (block, label)
         for block, text in enumerate(blocks.texts)
-        if len(text) <= _LONGEST_LABEL and (label := _LABELS[text])
+        if len(text) <= _LONGEST_LABEL and (label := _label(text))
     ]
     boxes, calls = list(_with_address_field(page, blocks)), kernel.active.calls_in(blocks)
     if not (labels or boxes or np.count_nonzero(calls)):
@@ -87,6 +87,7 @@ _HEADING_TAGS = frozenset(range(H1, H3 + 1))
 _ADVERTISEMENT, _BUTTON, _OF_COMMENTS = 1, 2, 4
 
 
+@remembered
 def _label(text: str) -> int:
     """Return whether a short text is the label of an advertisement or of comments, or a button, as bits."""
     text = text.lower()
@@ -96,9 +97,6 @@ def _label(text: str) -> int:
     if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED:
         return of_comments | _BUTTON
     return of_comments | (_ADVERTISEMENT if text.strip(" :–-—•[](){}*") in _ADVERTISED else 0)
-
-
-_LABELS = Remembered(_label)
 
 
 def _end_of_box(blocks: Blocks, label: int) -> int:

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 
 from denoise_crawler.kernel.columns import KINDS
-from denoise_crawler.kernel.names import Remembered, words_of
+from denoise_crawler.kernel.names import remembered, words_of
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.methods.fusion.declared import linked_data_of
 from denoise_crawler.page import Page
@@ -34,11 +34,11 @@ class ClassWords(dict[str, float]):
 
     def __init__(self, log_odds: Mapping[str, float]) -> None:
         super().__init__(log_odds)
-        self._of_names = Remembered(self._sum)
+        self._of_names = remembered(self._sum)
 
     def worth(self, around: Elements) -> Numbers:
         """Return by element the sum of the log odds of its words, within ±6; 0 for words not known."""
-        return np.array(list(map(self._of_names.__getitem__, around.names)), np.float64)[around.named]
+        return np.array(list(map(self._of_names, around.names)), np.float64)[around.named]
 
     def _sum(self, names: str) -> float:
         return max(-_LIMIT, min(_LIMIT, fsum([self[word] for word in words_of(names) if word in self])))
@@ -50,7 +50,7 @@ class KindWords:
     def __init__(self, log_odds: Mapping[str, Sequence[float]]) -> None:
         self._numbers = {word: number for number, word in enumerate(log_odds)}
         self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
-        self._of_names = Remembered(lambda names: self._known(words_of(names)))
+        self._of_names = remembered(lambda names: self._known(words_of(names)))
 
     def says(self, words: Iterable[str]) -> Numbers:
         """Return by type the mean log odds of the words that are strongest evidence of it; 0 if none is known."""
@@ -59,7 +59,7 @@ class KindWords:
     def of(self, page: Page) -> Numbers:
         """Return what the words of ``page`` say."""
         numbers = self._known(page.once(address_and_declared_words_of))
-        return self._mean({*numbers}.union(*map(self._of_names.__getitem__, _names(page))))
+        return self._mean({*numbers}.union(*map(self._of_names, _names(page))))
 
     def _mean(self, numbers: set[int]) -> Numbers:
         rising = self._log_odds[list(numbers)]

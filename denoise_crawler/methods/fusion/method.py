@@ -150,7 +150,7 @@ def _no_lower(look: Look, alone: Look, parts: Parts, *, may_be_form: bool) -> Nu
         return look.scores
     of_page = dict(zip(wanted, alone.scores_of(np.array(wanted)).tolist(), strict=True))
     scores = look.scores.copy()
-    for block in (*tables, *(block for block in form if of_page[block] > 0.0)):
+    for block in (*tables, *[block for block in form if of_page[block] > 0.0]):
         scores[block] = max(known[block], of_page[block])
     for heading in low:
         if min(map(of_page.__getitem__, heading)) > 0.0:
@@ -167,21 +167,20 @@ def _of_form(look: Look, alone: Look, headings: Sequence[range]) -> list[int]:
     """
     blocks, site_stats, best = look.blocks, look.site_stats, look.headline.best
     assert site_stats is not None  # noqa: S101
-    title, heads = np.arange(len(blocks)) == best, np.zeros(len(blocks), bool)
+    own = (site_stats.masked == 0.0) & (blocks.tokens >= _LEAST_BOX)
+    usual, heads = site_stats.texts >= _USUAL * site_stats.pages, np.zeros(len(own), bool)
+    if best >= 0:
+        own[best], usual[best] = True, False
     heads[[heading.start for heading in headings]] = True
-    own = title | (site_stats.masked == 0) & (blocks.tokens >= _LEAST_BOX)
-    usual = ~title & (site_stats.texts >= _USUAL * site_stats.pages)
+    either = (own | usual).nonzero()[0]
     for is_sure in (False, True):
-        either = np.flatnonzero(own | usual)
-        before, behind = either[:-1], either[1:]
-        labels = behind[own[before] & usual[behind]], before[(heads & usual)[before] & own[behind]]
+        if is_sure:
+            either = either[(alone.scores_of(either) > 0.0) | (either == best)]
+        before, behind, is_own = either[:-1], either[1:], own[either]
+        labels = behind[is_own[:-1] > is_own[1:]], before[heads[before] & (is_own[:-1] < is_own[1:])]
         if len({*blocks.text_hashes[np.concatenate(labels)].tolist()}) < _FORM:
             return []
-        if not is_sure:
-            likely = title[either] | (alone.scores_of(either) > 0.0)
-            own[either] &= likely
-            usual[either] &= likely
-    return np.flatnonzero(site_stats.masked > 0).tolist()
+    return site_stats.masked.nonzero()[0].tolist()
 
 
 def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
@@ -190,8 +189,8 @@ def _no_higher(page: Page, alone: Look, scores: Numbers) -> Numbers:
     Its entries differ from page to page as text does. They are links to places on the page itself.
     """
     blocks, nodes = alone.blocks, page.nodes
-    linked = np.flatnonzero((blocks.linked >= blocks.characters) & (scores > _WITH_SECTION)).tolist()
-    links = ((block, nodes.link_of(blocks.starts[block])) for block in linked)
+    linked = ((blocks.linked >= blocks.characters) & (scores > _WITH_SECTION)).nonzero()[0]
+    links = zip(linked.tolist(), map(nodes.link_of, blocks.starts[linked].tolist()), strict=True)
     entries = [block for block, link in links if link >= 0 and (nodes.address_of(link) or "").startswith("#")]
     if len(entries) >= ENTRIES:
         scores = scores.copy()
@@ -206,7 +205,7 @@ def _prose_everywhere(look: Look, parts: Parts) -> list[int]:
     share is their form.
     """
     characters, linked = look.blocks.characters, look.blocks.linked
-    prose = np.flatnonzero(look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters))
+    prose = (look.everywhere & (characters >= _LEAST_PROSE) & (linked < _MOST_LINKED * characters)).nonzero()[0]
     if not len(prose):
         return []
     form = [range(first, last) for _, first, last in parts.units.tolist()]
@@ -222,10 +221,10 @@ def _last_box(look: Look, scores: Numbers) -> list[int]:
     no link and stands on this page alone is a part.
     """
     blocks, around = look.blocks, look.blocks.around
-    likely = np.flatnonzero((scores > 0.0) & (blocks.tokens >= _LEAST_BOX))
+    likely = ((scores > 0.0) & (blocks.tokens >= _LEAST_BOX)).nonzero()[0][-_PARAGRAPHS:].tolist()
     if len(likely) < _PARAGRAPHS:
         return []
-    last, before = int(likely[-1]), int(likely[-_PARAGRAPHS])
+    before, *_, last = likely
     element = int(blocks.elements[last])
     while around.first[element] > before:
         element = int(around.parents[element])

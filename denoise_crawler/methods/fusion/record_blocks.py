@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from denoise_crawler.kernel.columns import PLACES
-from denoise_crawler.kernel.names import DIGITS, Remembered, comments_and_looks
+from denoise_crawler.kernel.names import DIGITS, comments_and_look, remembered
 from denoise_crawler.methods.fusion.blocks import parts_of
 from denoise_crawler.methods.fusion.features import Look
 from denoise_crawler.page.text import letters
@@ -52,8 +52,9 @@ def record_fields(look: Look) -> NDArray[np.bool_] | None:
         return None
     least, home = _PRICED * site_stats.pages, blocks.elements
     usual = site_stats.path_pages[home] >= _USUAL * site_stats.pages
-    near = prices(blocks, title, title + _NEAR + 1)
-    if not any(usual[block] and site_stats.masked[block] >= least > site_stats.texts[block] for block in near):
+    priced = usual & (site_stats.masked >= least) & (site_stats.texts < least)
+    near = slice(title, title + _NEAR + 1)
+    if not priced[near].any() or not any(priced[block] for block in prices(blocks, near.start, near.stop)):
         return None
     whole = (blocks.linked == 0) | (blocks.linked == blocks.characters)  # else a label and a value
     again = np.where(whole, np.maximum(site_stats.masked, site_stats.shapes), site_stats.masked)
@@ -123,7 +124,7 @@ def product_values(look: Look, declared: Collection[str]) -> NDArray[np.bool_]:
         values[block] |= _holds(blocks.texts[block], declared)
     unlinked = short & (2 * blocks.linked <= blocks.characters)
     others = unlinked.nonzero()[0].tolist()
-    ends = map(_LABEL_ENDS.__getitem__, map(blocks.texts.__getitem__, others))
+    ends = map(_end_of_label, map(blocks.texts.__getitem__, others))
     rows = (row for block, end in zip(others, ends, strict=True) if end and (row := _row(blocks, block, end)))
     for row in islice(rows, MAX_VALUES):
         values[row] = True
@@ -145,14 +146,13 @@ def _row(blocks: Blocks, block: int, end: int) -> list[int]:
     return [block, block + 1] if is_short else []
 
 
+@remembered
 def _end_of_label(text: str) -> int:
     """Return where the label of a code or a maker ends that a text begins with; 0 without one."""
     # small letters that are compared one by one: twice as fast
     label = _ASCII_LABEL.match(text.lower()) if text.isascii() else _LABEL.match(text)
     return label.end() if label else 0
 
-
-_LABEL_ENDS = Remembered(_end_of_label)
 
 _FEWEST_CARDS, _LARGEST_CARD, _LEAST_LINKED = 2, 12, 3.0  # cards, blocks of one, linked characters in it
 
@@ -283,7 +283,7 @@ def _in_comments(blocks: Blocks, title: int) -> Flags:
     columns = around.first.tolist(), around.last.tolist(), around.named.tolist()
     for first, last, number in zip(*columns, strict=True):
         if (names := around.names[number]) and not first <= title < last:
-            inside[first:last] |= comments_and_looks[names][0] > 0
+            inside[first:last] |= comments_and_look(names)[0] > 0
             elsewhere[first:last] |= _OF_OTHER_PAGES.search(names) is not None
     return inside & ~elsewhere
 

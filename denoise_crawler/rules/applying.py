@@ -109,13 +109,13 @@ def _override_by_run(page: Page, marks: dict[int, Decision], file: SiteFile) -> 
     return marks | of_run
 
 
-def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool = True) -> Judgement:
+def apply_rules(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool = True) -> Judgement:
     """Return a judgement that the :func:`decisions` of a file override.
 
     Returns:
-        The judgement with ``obeyed``; unchanged if no rule matches, and with ``passed_over`` if the rules would
-        leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has selected
-        the text.
+        The judgement with ``rules_applied``; unchanged if no rule matches, and with ``passed_over`` if the rules
+        would leave next to nothing of what the method keeps. Its ``confidence`` is None if a ``body`` rule has
+        selected the text.
     """
     decided = decisions(page, file, keeps_title=keeps_title)
     if not any(decided):
@@ -134,7 +134,7 @@ def obey(page: Page, judgement: Judgement, file: SiteFile, *, keeps_title: bool 
         judgement,
         noise=noise,
         reason=reason,
-        obeyed=file.name,
+        rules_applied=file.name,
         confidence=None if chosen and not file.prunes else judgement.confidence,
     )
 
