@@ -37,8 +37,8 @@ class Elements:
 
     ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
     ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``paths`` a hash of the labels from the body down to
-    it. ``names`` are the distinct classes and ids as written, in their order, the first empty; ``named`` numbers
-    them by element.
+    it. ``names`` are the distinct classes and ids, numbers in them alike, the first empty; ``named`` numbers them
+    by element.
     """
 
     nodes: Indices

@@ -171,7 +171,7 @@ def _names(nodes: Any, node: int, tag: str, title: frozenset[str]) -> tuple[str,
         heading = _heading_of(nodes, node)[: naming.LONGEST_HEADING] if identity else ""
         if heading or naming.meaning_of(tag)[3]:
             name = naming.spoken_names(tag, class_name, identity, heading, title)
-    return name[: naming.LONGEST_NAMES], bits
+    return naming.DIGITS.sub("0", name[: naming.LONGEST_NAMES]), bits  # of the ids of posts, the words remain
 
 
 def _heading_of(nodes: Any, node: int) -> str:

@@ -14,7 +14,7 @@ from lxml.etree import _Element
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.html_names import INLINE, TEXT, URL_ATTRIBUTES
-from denoise_crawler.page.opaque import BLOCKS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
+from denoise_crawler.page.opaque import BLOCKS, HEADINGS, NOTICE, OPAQUE, LineNumbers, is_no_notice, is_read
 from denoise_crawler.page.parsing import parse
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def nodes_of(
         _leave_out_endless_links(nodes)
         return nodes, depth
     columns, depth = core.walk_tree(
-        root, skipped, OPAQUE, frozenset(BLOCKS), TEXT, NOTICE, is_no_notice, is_read,
+        root, skipped, OPAQUE, frozenset(BLOCKS), HEADINGS, TEXT, NOTICE, is_no_notice, is_read,
         LineNumbers().fill, hints(core) if hints is not None else (),
     )  # fmt: skip
     columns.leave_out_links(_LONGEST_LINK)
