@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from cachetools import LRUCache
 from scrapy.crawler import Crawler
 from scrapy.extensions.closespider import CloseSpider
 
@@ -77,8 +78,9 @@ class WaitingItems:
         self._limits = ItemLimits(crawler)
         self._has_inherited = False
         self._hidden_origins: set[bytes] = set()  # of inherited items that could not be dropped
-        # Items of pages that were crawled at the same time alternate in the store.
-        self._sources = source_cache(_CACHED_PAGES, _CACHED_CHARACTERS)  # by row of the page
+        # By row of the page. One that is released leaves: what is read back from the store meanwhile must not push
+        # out those whose turn comes later.
+        self._sources = source_cache(_CACHED_PAGES, _CACHED_CHARACTERS)
 
     @cached_property
     def _is_private(self) -> bool:
@@ -140,24 +142,24 @@ class WaitingItems:
                     yield self._release_page(page, inherited)
 
     def _release_page(self, page: WaitingPage, inherited: bool) -> Iterator[WaitingItem]:
-        last = -1
+        sources, last = source_cache(_CACHED_PAGES, _CACHED_CHARACTERS), -1  # items may have pages of their own
         while batch := self._next_items(page, last, inherited):
             last = batch[-1].id
             if self._store.safely(0, Store.release, [parked.id for parked in batch]):
-                yield from self._take_each(batch)
+                yield from self._take_each(batch, sources)
 
     def _next_items(self, page: WaitingPage, last: int, inherited: bool) -> list[Parked]:
         if inherited and page.origin in self._hidden_origins:
             inherited = False
         return self._store.safely([], Store.next_items, page, last, inherited=inherited)
 
-    def _take_each(self, batch: list[Parked]) -> Iterator[WaitingItem]:
+    def _take_each(self, batch: list[Parked], sources: LRUCache[Any, SourcePage]) -> Iterator[WaitingItem]:
         """Yield released items; those that the caller does not take wait again."""
         left = {parked.id for parked in batch}
         try:
             for parked in batch:
                 try:
-                    waiting = self._read(parked)
+                    waiting = self._read(parked, sources)
                 except Exception as error:  # of another release, or its class is gone
                     if self._set_aside(parked, error):
                         left.remove(parked.id)
@@ -170,8 +172,11 @@ class WaitingItems:
             if left:
                 self._store.safely(0, Store.release, left, released=False)
 
-    def _read(self, parked: Parked) -> WaitingItem:
-        source = self._source(parked.page)
+    def _read(self, parked: Parked, sources: LRUCache[Any, SourcePage]) -> WaitingItem:
+        source = sources.get(parked.page) or self._sources.pop(parked.page, None)
+        if source is None:
+            source = _source_of(self._store.store.page(parked.page))
+        sources[parked.page] = source  # its other items share it, so that it is judged only once
         return WaitingItem(unpack(parked.item, _parked_page(source).html), source)
 
     def _set_aside(self, parked: Parked, error: Exception) -> bool:
@@ -223,19 +228,11 @@ class WaitingItems:
         """Yield each page that has waiting items."""
         for _, page in self._store.safely([], Store.pages_waiting):
             with suppress(Exception):  # it is reported when its items are released
-                yield self._source(page)
+                yield _source_of(self._store.store.page(page))
 
     def count(self, site: str | None = None, *, inherited: bool = True) -> int:
         """Return how many items of ``site`` wait, None: of all sites; with or without those of earlier runs."""
         return self._store.safely(0, Store.waiting_count, site, inherited=inherited)
-
-    def _source(self, page: int) -> SourcePage:
-        """Return the page with this row number, from the cache if possible, so that it is judged only once."""
-        source = self._sources.get(page)
-        if source is None:
-            source = _source_of(self._store.store.page(page))
-            self._sources[page] = source
-        return source
 
 
 class ItemLimits:

@@ -80,7 +80,7 @@ cdef tuple elements_of(
     cdef Py_ssize_t longest = naming.LONGEST_NAMES, longest_heading = naming.LONGEST_HEADING
     cdef int64_t place, code, number
     cdef int64_t[::1] home_of = longs(count), open_ends = longs(count + 1)
-    cdef str class_name, identity, heading, own
+    cdef str class_name, identity, heading, own, alike
     cdef dict numbers = {"": 0}
     cdef bint is_open = False
     spoken_names, read, comments_and_look = naming.spoken_names, naming.READ, naming.comments_and_look
@@ -117,10 +117,14 @@ cdef tuple elements_of(
                 own = own[:longest]
             known = numbers.get(own)
             if known is None:
-                known = numbers[own] = len(written)
-                written.append(own)
-                of_names[0, known], of_names[1, known] = comments_and_look(own)
-                of_names[2, known] = masked_hash(own, False)
+                alike = with_numbers_alike(own)
+                known = numbers.get(alike)
+                if known is None:
+                    known = numbers[alike] = len(written)
+                    written.append(alike)
+                    of_names[0, known], of_names[1, known] = comments_and_look(alike)
+                    of_names[2, known] = masked_hash(alike, False)
+                numbers[own] = known
             number = known
             if not index <= title_at < ends[index]:
                 place |= of_names[0, number]
@@ -135,6 +139,15 @@ cdef tuple elements_of(
         open_ends[levels] = end
         levels += 1
     return found, line + 1
+
+
+cdef str with_numbers_alike(str names):
+    """Return a class and id with one 0 in the place of each number: of the ids of posts, the words remain."""
+    cdef Py_UCS4 one
+    for one in names:
+        if one.isdecimal():
+            return naming.DIGITS.sub("0", names)
+    return names
 
 
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:

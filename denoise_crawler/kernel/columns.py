@@ -37,8 +37,8 @@ class Elements:
 
     ``first`` and ``last`` bound the blocks below each (``range(first, last)``), ``places`` are the bits of
     ``PLACES`` it stands in, ``tags`` codes of ``TAG_CODES``, ``paths`` a hash of the labels from the body down to
-    it. ``names`` are the distinct classes and ids as written, in their order, the first empty; ``named`` numbers
-    them by element.
+    it. ``names`` are the distinct classes and ids, numbers in them alike, the first empty; ``named`` numbers them
+    by element.
     """
 
     nodes: Indices
@@ -268,6 +268,10 @@ PAGE_TYPE = (
 )
 
 # --- what both must do alike
+
+# short lines on one path, between which text stands as posts do between their dates: characters, the least share
+# of the page's text outside links, the most paths, the most lines of each
+LONGEST_LINE, LEAST_BETWEEN, MOST_PATHS, MOST_LINES = 80.0, 0.4, 50, 12
 
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 COMMAS, SENTENCE_ENDS = ",，、。", '.!?。！？…:：;；"”»'  # the commas of all scripts; what a sentence may end with

@@ -69,6 +69,29 @@ cdef int fill_largest_lists(float[::1] row, Py_ssize_t at, Page page, double[:, 
     return 0
 
 
+def lines_around_text(blocks):
+    """Return the first short blocks of each path where much of the text outside links stands between such."""
+    cdef Page page = page_of(blocks)
+    cdef double[:, ::1] so_far = page.so_far()
+    cdef int64_t[::1] of = page.by_path()
+    cdef Py_ssize_t index, last, others, behind
+    cdef double longest = shared.LONGEST_LINE
+    cdef double least = shared.LEAST_BETWEEN * (so_far[0, page.count] - so_far[1, page.count])
+    cdef dict on_path = {}
+    cdef list found = [], lines
+    for index in range(page.count):
+        if page.characters[index] <= longest:
+            on_path.setdefault(of[index], []).append(index)
+    for lines in on_path.values():
+        others = len(lines) - 1
+        if others:  # the last post is as long as the mean of the others
+            index, last = lines[0], lines[others]
+            behind = min(last + 1 + (last - index) // others, page.count)
+            if so_far[0, behind] - so_far[1, behind] - (so_far[0, index] - so_far[1, index]) >= least:
+                found.append(lines[:shared.MOST_LINES])
+    return found[:shared.MOST_PATHS]
+
+
 # --- what is taken of a page: the chances of its blocks, the cut, what belongs together, headings with sections
 
 cdef double OF_OWN = shared.OF_OWN, OF_BEFORE = shared.OF_BEFORE, OF_AFTER = shared.OF_AFTER

@@ -21,6 +21,7 @@ from denoise_crawler.kernel.reference_decision import (
     content_chances,
     decide,
     joint_chances,
+    lines_around_text,
     most_f1,
     page_type_row,
     take,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "decide", "headline_of",
-    "joint_chances", "look_at", "most_f1", "page_table", "page_type_row", "rules_of", "take", "texts_of",
-    "verdicts", "word_hashes",
+    "joint_chances", "lines_around_text", "look_at", "most_f1", "page_table", "page_type_row", "rules_of", "take",
+    "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 
@@ -170,7 +171,7 @@ def _names(nodes: Any, node: int, tag: str, title: frozenset[str]) -> tuple[str,
         heading = _heading_of(nodes, node)[: naming.LONGEST_HEADING] if identity else ""
         if heading or naming.meaning_of(tag)[3]:
             name = naming.spoken_names(tag, class_name, identity, heading, title)
-    return name[: naming.LONGEST_NAMES], bits
+    return naming.DIGITS.sub("0", name[: naming.LONGEST_NAMES]), bits  # of the ids of posts, the words remain
 
 
 def _heading_of(nodes: Any, node: int) -> str:

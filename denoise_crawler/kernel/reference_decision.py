@@ -78,6 +78,21 @@ def _largest_lists(blocks: Blocks, sums: PageSums, likely: Numbers, tokens: Numb
     return found
 
 
+def lines_around_text(blocks: Blocks) -> list[list[int]]:
+    """Return the first short blocks of each path where much of the text outside links stands between such."""
+    on_path, until = dict[int, list[int]](), running(blocks.characters - blocks.linked).tolist()
+    short = np.flatnonzero(blocks.characters <= shared.LONGEST_LINE)
+    for block, path in zip(short.tolist(), blocks.around.paths[blocks.elements[short]].tolist(), strict=True):
+        on_path.setdefault(path, []).append(block)
+    found = []
+    for lines in on_path.values():
+        if others := len(lines) - 1:  # the last post is as long as the mean of the others
+            behind = lines[-1] + 1 + (lines[-1] - lines[0]) // others
+            if until[min(behind, len(blocks))] - until[lines[0]] >= shared.LEAST_BETWEEN * until[-1]:
+                found.append(lines[: shared.MOST_LINES])
+    return found[: shared.MOST_PATHS]
+
+
 # --- how likely each block is content
 
 

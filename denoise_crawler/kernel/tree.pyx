@@ -42,6 +42,7 @@ cdef enum:
     BLOCK = 32
     BUTTON = 64
     CELL = 128
+    HEADING = 256
     STEPS = 16
     CACHED_TAGS = 1024
 
@@ -121,12 +122,12 @@ cdef class _Tags:
     cdef int kind  # of the tag whose number was asked for last
     cdef list names, kinds
     cdef dict known
-    cdef frozenset skipped, opaque, blocks
+    cdef frozenset skipped, opaque, blocks, headings
 
-    def __cinit__(self, list names, frozenset skipped, frozenset opaque, frozenset blocks):
+    def __cinit__(self, list names, frozenset skipped, frozenset opaque, frozenset blocks, frozenset headings):
         memset(self.places, 0, sizeof(self.places))
         self.names, self.kinds, self.known = names, [0] * len(names), {}
-        self.skipped, self.opaque, self.blocks = skipped, opaque, blocks
+        self.skipped, self.opaque, self.blocks, self.headings = skipped, opaque, blocks, headings
 
     cdef Py_ssize_t number(self, tree.xmlNode* node) except -1:
         """Return the number of the tag of an element, and note its kind."""
@@ -151,6 +152,8 @@ cdef class _Tags:
             kind |= SKIPPED
         if name in self.opaque:
             kind |= OPAQUE
+        if name in self.headings:
+            kind |= HEADING
         if name == "body":
             kind |= BODY
         elif name == "a":
@@ -164,6 +167,12 @@ cdef class _Tags:
         elif name in self.blocks:
             kind |= BLOCK
         return kind
+
+    cdef bint is_heading(self, tree.xmlNode* node) except -1:
+        """Return True for an element that is a heading."""
+        if node.type == tree.XML_ELEMENT_NODE:
+            self.number(node)
+        return node.type == tree.XML_ELEMENT_NODE and self.kind & HEADING
 
     cdef bint has_block(self, tree.xmlNode* above) except -1:
         """Return True if a block stands below an element."""
@@ -225,7 +234,7 @@ cdef bint begins_with_figure(tree.xmlNode* above) noexcept nogil:
             return False
         if node.type == tree.XML_TEXT_NODE:
             letter = <const unsigned char*>node.content
-            while letter != NULL and (letter[0] == 32 or 9 <= letter[0] <= 13):
+            while letter != NULL and (letter[0] in b" .:|" or 9 <= letter[0] <= 13):
                 letter += 1
             if letter != NULL and letter[0]:  # 194 and 225 to 227 begin the other spaces of Unicode
                 return b"0" <= letter[0] <= b"9" or letter[0] == 194 or 225 <= letter[0] <= 227
@@ -255,6 +264,7 @@ def walk_tree(
     frozenset skipped,
     frozenset opaque,
     frozenset blocks,
+    frozenset headings,
     str text_tag,
     Py_ssize_t notice,
     is_no_notice,
@@ -269,17 +279,18 @@ def walk_tree(
         skipped: The tags that are left out.
         opaque: The tags whose content is not for reading, mostly.
         blocks: Tags that no opaque element holds, unless it was never closed.
+        headings: Tags in which a button is read.
         text_tag: The tag of runs of text.
         notice: How many bytes a ``noscript`` may hold that is surely not read.
         is_no_notice: Returns True for any other that is read all the same.
-        is_read: Returns True for an opaque element whose content is read all the same; asked of buttons and of those
-            that hold a block.
+        is_read: Returns True for an opaque element whose content is read all the same; asked of buttons in headings
+            and of those that hold a block.
         are_line_numbers: Returns True if an element holds nothing but numbers of lines of code.
         looked_for: Hints of each kind of element that is looked for, behind those of all kinds.
     """
     cdef Columns columns = Columns(root, text_tag)
     cdef _Runs runs = _Runs(columns)
-    cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks)
+    cdef _Tags known = _Tags(columns.names, skipped, opaque, blocks, headings)
     cdef list roots = [root, *root.itersiblings("html")]  # the parser puts what follows </html> beside the root
     cdef list searches = [Search(hints) for hints in looked_for]
     cdef Search sieve = searches.pop(0) if searches else None
@@ -325,7 +336,7 @@ def walk_tree(
                     if sieve is not None and sieve.finds(child):
                         note_marks(columns, searches, index)
                 if not kind & OPAQUE or (
-                    (kind & BUTTON or swallowing or known.has_block(child))
+                    (swallowing or known.has_block(child) or (kind & BUTTON and known.is_heading(child.parent)))
                     and is_read(elementFactory(document, child), swallowing)
                 ):
                     if (
@@ -366,19 +377,22 @@ cdef int note_marks(Columns columns, list searches, Py_ssize_t index) except -1:
 
 # --- code, as ``output.content.code`` reads it
 
+cdef Words OF_SELECTION = Words(("user-select",))
+
 
 def code_of(_Element block not None, str line_break not None):
-    """Return what stands below a block of code: the texts, with a sign for each line break, tags and classes.
+    """Return what stands below a block of code: the texts, with a sign for each line break, tags, counted classes.
 
-    The last is True if an element may have a style, or be hidden from those who listen.
+    The last are the elements that may number lines or be hidden: by a style, or from those who listen.
     """
     cdef tree.xmlNode* above = block._c_node
     cdef tree.xmlNode* node = next_below(above, above)
     cdef tree.xmlAttr* attribute
     cdef const_xmlChar* last = NULL
-    cdef list parts = [], classes = []
+    cdef list parts = [], odd = []
+    cdef dict classes = {}
     cdef set tags = set()
-    cdef bint is_break = False, is_styled = False
+    cdef bint is_break = False
     while node != NULL:
         if node.type == tree.XML_ELEMENT_NODE:
             if node.name != last:
@@ -389,10 +403,15 @@ def code_of(_Element block not None, str line_break not None):
             attribute = node.properties
             while attribute != NULL:
                 if strcmp(<const char*>attribute.name, "class") == 0:
-                    classes.append(value_of(node, attribute))
-                is_styled = is_styled or attribute.name[0] in b"sa"
+                    name = value_of(node, attribute)
+                    classes[name] = classes.get(name, 0) + 1
+                elif strcmp(<const char*>attribute.name, "aria-hidden") == 0 or (
+                    strcmp(<const char*>attribute.name, "style") == 0
+                    and (begins_with_figure(node) or OF_SELECTION.stand_in_value(node, attribute))
+                ):
+                    odd.append(elementFactory(block._doc, node))
                 attribute = attribute.next
         elif node.type in (tree.XML_TEXT_NODE, tree.XML_CDATA_SECTION_NODE):
             parts.append((<const char*>node.content).decode("utf-8"))
         node = next_below(node, above)
-    return parts, tags, classes, is_styled
+    return parts, tags, classes, odd

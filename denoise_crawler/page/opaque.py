@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from itertools import islice, pairwise
+from typing import Any
 
+from lxml import etree
 from lxml.etree import _Element as Element
 
 # A noscript is a notice or a picture's stand-in. One with more text was never closed, or a forum writes its
@@ -68,6 +70,7 @@ _CODE = ("pre", "code")
 _CELLS = frozenset({"td", "th"})
 _MOST_DIGITS = 7
 _MOST_IN_VAIN = 100_000  # characters
+_TEXTS = etree.XPath("descendant::text()", smart_strings=False)
 
 
 class LineNumbers:
@@ -105,16 +108,12 @@ class LineNumbers:
 
     def _numbers(self, element: Element) -> list[int]:
         """Return the numbers in ``element``; none if it holds anything else."""
-        numbers, read = list[int](), 0
-        for text in element.itertext("*"):
-            read += len(text) + 1
-            for word in str(text).split():
-                figures = word.strip(".:|")
-                if not (figures.isascii() and figures.isdecimal() and len(figures) <= _MOST_DIGITS):
-                    self._left -= read
-                    return []
-                numbers.append(int(figures))
-        return numbers
+        texts: Any = _TEXTS(element)
+        words = [word.strip(".:|") for text in texts for word in text.split()]
+        if all(word.isascii() and word.isdecimal() and len(word) <= _MOST_DIGITS for word in words):
+            return list(map(int, words))
+        self._left -= sum(map(len, texts)) + len(texts)
+        return []
 
 
 def _is_in_word(element: Element) -> bool:

@@ -149,12 +149,10 @@ class Markup:
         """
         if len(self._html) > size or (len(self._html) > tags and _count_tags(self._html) > tags):
             return True
-        if isinstance(self._html, str):
-            if _MOST_BYTES * len(self._html) <= min(size, 2 * attributes):
-                return False  # a tree that is given needs no UTF-8
-            if len(self._utf8) > size:
-                return True
-        if len(self._utf8) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
+        if isinstance(self._html, str) and _MOST_BYTES * len(self._html) > size and len(self._utf8) > size:
+            return True
+        # each has a letter and what parts it from the one before: most pages need no UTF-8 to be measured
+        if len(self._html) <= 2 * attributes or (most := _most_attributes(self._utf8, attributes)) <= attributes:
             return False
         if most > _FEW * attributes or self._given is not None:  # nobody else's tree is made to be counted
             return int(_feed(_AttributeCounter(), self._utf8)) > attributes

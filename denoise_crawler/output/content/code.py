@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -74,15 +75,15 @@ def _placed_lines(block: _Element) -> list[_Element]:
 
 def _text_of(block: _Element) -> str:
     """Return the text of an element: each row on lines of its own, gutters left out."""
-    parts, tags, classes, is_styled = (kernel.reader.code_of if kernel.reader else _read)(block, _BREAK)
+    parts, tags, classes, odd_ones = (kernel.reader.code_of if kernel.reader else _read)(block, _BREAK)
     breaks, whole = parts.count(_BREAK), "".join(parts).replace(_BREAK, "")
     has_line_ends = "\n" in whole.strip("\n")
-    roles = {one: bits for one in {*classes} if (bits := _roles_of(one[:_LONGEST_CLASS]))}
-    odd = _hidden_or_numbers(whole, [*block.iterdescendants("*")]) if is_styled else {}
-    if not has_line_ends and len(codes := block.findall("code")) > 1 + len(block.findall("br")):
+    roles = {one: bits for one in classes if (bits := _roles_of(one[:_LONGEST_CLASS]))}
+    odd = _hidden_or_numbers(whole, odd_ones)
+    if not has_line_ends and "code" in tags and len(codes := block.findall("code")) > 1 + len(block.findall("br")):
         odd |= dict.fromkeys(codes, _IS_LINE)
     if breaks and not has_line_ends:
-        has_line_ends = breaks >= sum([roles.get(one, 0) & _IS_LINE for one in classes]) - 1
+        has_line_ends = breaks >= sum([classes[one] for one, bits in roles.items() if bits & _IS_LINE]) - 1
     noted = {one for one, bits in roles.items() if bits > _IS_LINE or not has_line_ends}
     lines = _Lines(roles, noted, odd, has_line_ends=has_line_ends)
     if noted or odd or not _OF_NOTE.isdisjoint(tags):
@@ -92,18 +93,20 @@ def _text_of(block: _Element) -> str:
     return lines.text(flows=block.tag == "code" and "white-space" not in block.get("style", ""))
 
 
-def _read(block: _Element, line_break: str) -> tuple[list[str], set[str], list[str], bool]:
+def _read(block: _Element, line_break: str) -> tuple[list[str], set[str], dict[str, int], list[_Element]]:
     """Return what the compiled core returns."""
     nodes: Any = _NODES(block)
     elements = [*block.iterdescendants("*")]
     parts = [one if isinstance(one, str) else line_break * (one.tag == "br") for one in nodes]
-    classes = [name for one in elements if (name := one.get("class"))]
-    is_styled = any(one.get("style") is not None or one.get("aria-hidden") for one in elements)
-    return parts, {str(one.tag) for one in elements}, classes, is_styled
+    classes = Counter([name for one in elements if (name := one.get("class"))])
+    odd = [one for one in elements if one.get("style") is not None or one.get("aria-hidden")]
+    return parts, {str(one.tag) for one in elements}, classes, odd
 
 
 def _hidden_or_numbers(whole: str, elements: list[_Element]) -> dict[_Element, int]:
     """Return the roles of elements that are not for readers, and of those that number the lines in a style."""
+    if not elements:
+        return {}
     styled = [(one, style) for one in elements if (style := one.get("style")) is not None]
     hidden = [one for one, style in styled if "user-select:none" in style.replace(" ", "")]
     hidden += [one for one in elements if one.get("aria-hidden") == "true"]
@@ -234,17 +237,13 @@ def _is_own(number: int, row: _Element) -> bool:
     """Return True if a row begins with an element that holds a number alone, and holds more."""
     if len(row) < 2 or (row.text or "").strip() or not isinstance(row[0].tag, str):
         return False
-    return _number_in(_whole_text(row[0])) == number
+    return _number_in(str(_WHOLE_TEXT(row[0]))) == number
 
 
 def _number_in(text: str) -> int:
     """Return the number that is all of a text; -1 if it holds anything else."""
     text = text.strip(" .:|\n\t")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else -1
-
-
-def _whole_text(element: _Element) -> str:
-    return str(_WHOLE_TEXT(element))
 
 
 MAX_ABOVE = 3  # elements around the code that may name its language
@@ -351,7 +350,7 @@ def _is_block_of_code(nodes: Nodes, index: int) -> bool:
     keeps_spaces = _KEEPS_SPACES.search(style) is not None
     if not keeps_spaces and not alone:
         return False
-    has_lines = "\n" in _whole_text(element).strip()
+    has_lines = "\n" in str(_WHOLE_TEXT(element)).strip()
     if keeps_spaces and has_lines:
         return True
     inside = nodes.tags[index + 1 : nodes.ends[index]]
