@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
-from denoise_crawler.methods.style_tree.page_nodes import PageNodes, decode, encode, read_page, shape_of
-from denoise_crawler.methods.style_tree.tree import (
+from denoise_crawler.methods.style_tree.page_nodes import (
     MAX_TREE_PAGES,
+    PageNodes,
+    decode,
+    encode,
+    read_page,
+    shape_of,
+)
+from denoise_crawler.methods.style_tree.tree import (
     ElementNode,
     StyleNode,
     TreeOptions,

@@ -31,6 +31,10 @@ _LONGEST_VALUE = 200
 _NUMBERED = re.compile(r"(?<![a-z])[0-9a-f]*\d[0-9a-f]{3,}(?![a-z])|\d+", re.IGNORECASE)
 _SHORT_TEXT = 400
 MAX_OCCURRENCES = (1 << 12) - 1  # of a feature on a page: more count as so many
+# A feature of an element is one number: the hash (32 bits), the occurrences on a page (12 bits), and the number of
+# pages that have so many (20 bits). So features are in the order of their hashes.
+PAGES_BITS, BITS_BELOW_HASH = 20, 32
+MAX_TREE_PAGES = (1 << PAGES_BITS) - 1
 
 Labels: TypeAlias = "tuple[str, ...]"
 Places: TypeAlias = "list[list[int]]"  # by place in a sequence of children, the nodes that stand there
