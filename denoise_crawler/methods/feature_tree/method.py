@@ -185,7 +185,7 @@ class FeatureTreeMatching(Method):
         return encode(list(self.sample))
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add stored references; raise :class:`ReferencesFormatError` for other bytes."""
+        """Add stored references; raise :class:`KnowledgeFormatError` for other bytes."""
         self.sample.merge(decode(data))
 
     def judge(self, page: Page) -> Judgement:

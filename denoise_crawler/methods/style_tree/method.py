@@ -108,7 +108,7 @@ class SiteStyleTree(Method):
         return encode(self.options.features_per_leaf, list(self.sample))
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add the pages of a stored tree; raise :class:`TreeFormatError` for other bytes."""
+        """Add the pages of a stored tree; raise :class:`KnowledgeFormatError` for other bytes."""
         self._add(decode(data, self.options.features_per_leaf))
 
     def judge(self, page: Page) -> Judgement:

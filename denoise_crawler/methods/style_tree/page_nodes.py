@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS, TEXT, Element, Page
 from denoise_crawler.page.text import hash64, words
@@ -236,7 +235,7 @@ def _is_pixel(element: Element) -> bool:
 
 # --- the pages of a site as bytes: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"SST\x03", "site style tree", TreeFormatError, level=1)
+_FORMAT = VersionedFormat(b"SST\x03", "site style tree", level=1)
 _MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text
 
 
@@ -266,7 +265,7 @@ def encode(features_per_leaf: int, pages: Sequence[PageNodes]) -> bytes:
 
 
 def decode(data: bytes, features_per_leaf: int) -> list[PageNodes]:
-    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else."""
+    """Read what :func:`encode` returned; raise :class:`KnowledgeFormatError` for anything else."""
 
     def read(record: _TreeRecord) -> list[PageNodes]:
         if record.features_per_leaf != features_per_leaf:
