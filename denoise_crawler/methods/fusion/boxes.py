@@ -41,7 +41,7 @@ _COMMENTS = re.compile(
     r"|comentarios?|comentários?|commenti|commento|reacties|opmerkingen|комментари\w{1,3}|коментар\w{1,3}"
     r"|komentarze|komentáře|komentarai|kommentarer|kommentit|yorumlar?|σχόλια|评论|評論|网友评论|最新评论|留言"
     r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
-    re.IGNORECASE | re.DOTALL,
+    re.DOTALL,
 )
 _LONGEST_LABEL, _LONGEST_BUTTON, _MOST_LABELS = 60, 20, 50
 _REPLIES = (
