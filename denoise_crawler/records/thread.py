@@ -20,13 +20,13 @@ _MONTH = (
     r"|maj|cze|lip|sie|wrz|paź|lis|gru)"
 )
 _DAY = r"(?:yesterday|today|gestern|heute|hier|ayer|hoy|ieri|oggi)"
-_DATE = re.compile(
+_DATES = (
     r"(?<!\d)(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2}))(?!\d)"
     r"|\d{4}\s?年\s?\d{1,2}\s?月"
     rf"|\b{_MONTH}\w*\.?,?\s+\d{{1,4}}\b|\b\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-]+{_MONTH}\w*\b"
-    rf"|{AGO}|^{_DAY}\W*$|\b{_DAY}(?:\W+\w{{1,2}})?\W*\d{{1,2}}[:.h]\d\d",
-    re.IGNORECASE,
+    rf"|{AGO}|^{_DAY}\W*$|\b{_DAY}(?:\W+\w{{1,2}})?\W*\d{{1,2}}[:.h]\d\d"
 )
+_DATE, _ASCII_DATE = re.compile(_DATES, re.IGNORECASE), re.compile(_DATES)
 _IN_DATES = re.compile("|".join((r"\d", "ago", "vor", "il y a", "hace", _DAY)))
 DATE_ENDS = " ·|-–—,"
 _OFTEN, _SHORT = 2, 60  # a short text that stands more often is no prose
@@ -45,9 +45,10 @@ def find_date(text: str) -> str | None:
         >>> find_date("Posted on 12.03.2020, 19:29"), find_date("3 hours ago"), find_date("A story.")
         ('12.03.2020, 19:29', '3 hours ago', None)
     """
-    if len(text) >= LONGER_THAN_DATES or not _IN_DATES.search(text.lower()):
+    if len(text) >= LONGER_THAN_DATES or not _IN_DATES.search(small := text.lower()):
         return None  # most texts, and the search for all dates is slow
-    date = _DATE.search(text)
+    # small letters that are compared one by one: twice as fast
+    date = _ASCII_DATE.search(small) if text.isascii() else _DATE.search(text)
     return text[date.start() :].strip(DATE_ENDS) if date else None
 
 
