@@ -198,7 +198,7 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     who wrote them and when, buttons, signatures; but most posts must say who wrote them and when, and what stands
     between may have no more text than they do. ``chances`` are those of the blocks.
     """
-    from denoise_crawler.records.thread import find_posts  # few pages are threads
+    from denoise_crawler.records.posts import find_posts  # few pages are threads
 
     blocks, written = look.blocks, page.once(find_posts)
     (inside, own), byline = np.zeros((2, len(page.nodes)), bool), np.zeros(len(page.nodes) + 1)
