@@ -105,7 +105,8 @@ def _thread(page: Page) -> tuple[float, ...]:
     """
     if not _may_be_thread(page.once(blocks_of)):
         return _NO_THREAD
-    from denoise_crawler.records.thread import thread_of, users_of  # few pages are threads
+    from denoise_crawler.records.posts import users_of  # few pages are threads
+    from denoise_crawler.records.thread import thread_of
 
     thread = page.once(thread_of)
     if not (count := len(thread.bodies)):
