@@ -15,6 +15,7 @@ from denoise_crawler.page.text import collapse_spaces
 from denoise_crawler.records.listings import POST, PageRecord, alike_elements, names_of, outermost, texts_of_most
 
 _LONG = 61  # characters of a text that is more than a date
+_TIMES = frozenset({"time"})
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|mars|avril|juin|juil|août|déc"
     r"|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|mrt|mei|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек|stycz|lut|kwi"
@@ -125,14 +126,13 @@ def thread_of(page: Page) -> Thread:
 
 def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
-    texts = [" ".join(text.split()) for text in nodes.texts]
+    texts = [text and " ".join(text.split()) for text in nodes.texts]
     often = Counter([text for text in texts if text and len(text) <= _SHORT])
-    dated = [
-        find_date(text[:_LONG]) is not None if text else tag == "time" and end == index + 1
-        for index, (tag, text, end) in enumerate(zip(nodes.tags, texts, nodes.ends, strict=True))
-    ]
+    dated = [0 < len(text) < _LONG and find_date(text) is not None for text in texts]
+    for index in nodes.tagged(_TIMES):
+        dated[index] = nodes.ends[index] == index + 1
     prose = [
-        0 if not text or link >= 0 or has_date or often[text] > _OFTEN else characters
+        0 if not text or link >= 0 or has_date or often.get(text, 0) > _OFTEN else characters
         for text, link, has_date, characters in zip(texts, nodes.links, dated, page.characters, strict=True)
     ]
     sums = [list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated))]
@@ -144,12 +144,13 @@ def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: floa
 
     0 if they have too little prose for ``least``, however much looks like posts otherwise.
     """
-    spans = [(body, nodes.ends[body]) for body in bodies]
-    prose = [sums.prose[end] - sums.prose[start] for start, end in spans]
-    if (total := sum(prose)) <= least * sums.prose[-1]:
+    ends, sum_of_prose = nodes.ends, sums.prose
+    prose = [sum_of_prose[ends[body]] - sum_of_prose[body] for body in bodies]
+    if (total := sum(prose)) <= least * sum_of_prose[-1]:
         return 0.0
+    spans = [(body, ends[body]) for body in bodies]
     held = [sums.characters[end] - sums.characters[start] for start, end in spans]
-    coverage = total / sums.prose[-1]
+    coverage = total / sum_of_prose[-1]
     density = sum([one / every for one, every in zip(prose, held, strict=True) if every]) / sum(map(bool, held))
     borders = zip([0, *[end for _, end in spans]], [*bodies, len(nodes)], strict=True)
     between = [sums.dates[start] > sums.dates[end] for end, start in borders]
@@ -179,7 +180,7 @@ def _own_element(nodes: Nodes, bodies: Sequence[int], number: int) -> range:
 
 def users_of(page: Page) -> list[int]:
     """Return by post of the page's thread the text node that names its user, -1 where there is none."""
-    nodes, thread = page.nodes, page.once(thread_of)
+    nodes, thread, names = page.nodes, page.once(thread_of), page.once(names_of)
     by_name: dict[str, dict[int, int]] = defaultdict(dict)
     following = _next_texts(nodes)
 
@@ -196,7 +197,7 @@ def users_of(page: Page) -> list[int]:
             text = following[index]
             if nodes.tags[index] == TEXT or index in closed or text >= nodes.ends[index] or not is_name(text):
                 continue
-            for name in _user_names(page, index):
+            for name in _user_names(nodes, names, index):
                 by_name[name].setdefault(number, text)
     users = [-1] * len(thread.bodies)
     for place, (likeness, texts) in enumerate(_best_names(nodes, by_name, len(users))):
@@ -235,8 +236,7 @@ def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
     return beside and nodes.texts[text].islower() and _date_in(nodes, behind) is not None
 
 
-def _user_names(page: Page, index: int) -> Iterator[str]:
-    nodes, names = page.nodes, page.once(names_of)
+def _user_names(nodes: Nodes, names: Sequence[Sequence[str]], index: int) -> Iterator[str]:
     yield from names[index]
     if nodes.tags[index] == "a" and _ADDRESS.search(nodes.elements[index].get("href", "")):
         yield "a user"
@@ -258,13 +258,11 @@ def _may_be_name(text: str) -> bool:
 
 def _next_texts(nodes: Nodes) -> list[int]:
     """Return by node the first text at or behind it."""
-    following = len(nodes)
-    firsts = [following] * following
-    for index in range(following - 1, -1, -1):
-        if nodes.tags[index] == TEXT and not nodes.texts[index].isspace():
-            following = index
-        firsts[index] = following
-    return firsts
+    firsts = list[int]()
+    for index, text in enumerate(nodes.texts):
+        if text and not text.isspace():
+            firsts += [index] * (index + 1 - len(firsts))
+    return firsts + [len(nodes)] * (len(nodes) - len(firsts))
 
 
 def find_posts(page: Page) -> list[PageRecord]:
