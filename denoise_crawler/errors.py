@@ -56,8 +56,8 @@ class CrawlError(DenoiseError, SystemExit, RuntimeError):
     """
 
 
-class EvidenceFormatError(DenoiseError, ValueError):
-    """The bytes are not site evidence, are damaged, or come from a newer version."""
+class KnowledgeFormatError(DenoiseError, ValueError):
+    """The bytes are not what a method knows of a site, are damaged, or come from a newer version."""
 
 
 class WeightsError(DenoiseError, ValueError):
@@ -66,14 +66,6 @@ class WeightsError(DenoiseError, ValueError):
 
 class MethodError(DenoiseError, ValueError):
     """No method has that name, or the method does not take such options."""
-
-
-class TreeFormatError(DenoiseError, ValueError):
-    """The bytes are not a tree, are damaged, or come from a newer version."""
-
-
-class ReferencesFormatError(DenoiseError, ValueError):
-    """The bytes are not reference pages, are damaged, or come from a newer version."""
 
 
 class SelectorError(DenoiseError, ValueError):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryDirectory
+from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from denoise_crawler.batch.process_pool import Caller, Limits, Task, Worker, open_workers, run_in_order
@@ -21,6 +21,7 @@ from denoise_crawler.batch.worker import (
     Learned,
     failed_result,
     site_by,
+    temporary_folder,
 )
 from denoise_crawler.denoiser import PLAIN_TEXT, SITES_IN_MEMORY, Cleaning
 from denoise_crawler.errors import BatchError, WorkerDiedError, WorkerError
@@ -164,12 +165,8 @@ def clean_as(
 
     Pages of which ``is_done`` is true are learned only. It is called with the address of each page, in order.
     """
-    with (
-        _named_errors(),
-        TemporaryDirectory(prefix="denoise-") as folder,
-        SpooledTemporaryFile(_SPOOLED_BYTES) as spool,
-    ):
-        make = partial(BatchWorker, job.cleaning, job.render, Path(folder))
+    with _named_errors(), temporary_folder() as folder, SpooledTemporaryFile(_SPOOLED_BYTES) as spool:
+        make = partial(BatchWorker, job.cleaning, job.render, folder)
         with open_workers(make, job.workers, job.limits, tries=_TRIES, isolated=job.isolated) as workers:
             batch = _Batch(job, workers, stats, spool)
             if job.cleaning.choice.learns:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
+import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
+
+from filelock import FileLock, Timeout
 
 from denoise_crawler.batch.process_pool import Limits
 from denoise_crawler.denoiser import MAX_PARSED_CHARACTERS, Cleaned, Cleaning
@@ -212,3 +218,45 @@ def _batch_result(cleaned: Cleaned, size: int, render: str | None) -> BatchResul
         guarded=cleaned.guarded,
         passed_over=cleaned.judgement.passed_over,
     )
+
+
+# --- the folder of what is known of sites; the next process that makes one removes what a killed one has left
+
+_PREFIX = "denoise-"
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yield a new folder below ``TMPDIR`` and remove it at the end, with those that killed processes have left.
+
+    A lock file beside the folder is held as long as the process lives, also if it cannot tidy up.
+    """
+    root = Path(gettempdir())
+    _remove_abandoned(root)
+    folder = root / f"{_PREFIX}{uuid.uuid4().hex}"
+    lock = FileLock(folder.with_suffix(".lock"))
+    with lock.acquire(timeout=0):  # before the folder is there, or another process might take it for abandoned
+        try:
+            folder.mkdir(mode=0o700)
+            yield folder
+        finally:
+            _remove(folder)
+
+
+def _remove_abandoned(root: Path) -> None:
+    for file in root.glob(f"{_PREFIX}*.lock"):
+        with suppress(OSError, Timeout):
+            if _is_own(file):
+                with FileLock(file).acquire(timeout=0):
+                    _remove(file.with_suffix(""))
+
+
+def _is_own(file: Path) -> bool:
+    """Return True for a file of this user: what others put into a shared folder may lead anywhere."""
+    return not file.is_symlink() and file.lstat().st_uid == getattr(os, "getuid", lambda: 0)()
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.with_suffix(".lock").unlink()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -25,41 +25,12 @@ from denoise_crawler.reading.compression import decompress
 from denoise_crawler.reading.http_response import HTML_TYPES, decode_by_content_type
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     import httpx2
 
 SECONDS = 30.0
 MAX_REDIRECTIONS = 10
 _REDIRECTIONS = (301, 302, 303, 307, 308)
 _COMPRESSED = ("gzip", "x-gzip", "deflate")  # not asked for, but some servers send nothing else
-T = TypeVar("T")
-
-
-class TimeLimit:
-    """A limit of the time that servers may take in all. A wait that this program chooses puts the end off.
-
-    Args:
-        seconds: The limit, from now.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._end = time.monotonic() + seconds
-
-    async def within(self, work: Coroutine[Any, Any, T], url: str) -> T:
-        """Return what ``work`` gives; cancel it and raise FetchError when the time is over."""
-        try:
-            return await asyncio.wait_for(work, self._end - time.monotonic())
-        except asyncio.TimeoutError:
-            message = f"{url} cannot be fetched: it was not complete after {self._seconds:g} seconds"
-            raise FetchError(message) from None
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait by choice."""
-        began = time.monotonic()
-        await asyncio.sleep(seconds)
-        self._end += time.monotonic() - began
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +91,7 @@ def fetch(url: str, *, user_agent: str, seconds: float = SECONDS) -> tuple[str, 
     url = checked(url)
     named, _ = endpoint(url)
     query = Query(user_agent, lambda host, _: host == named)
-    return html_of(*asyncio.run(follow(url, query, TimeLimit(seconds))), url)
+    return html_of(*asyncio.run(follow(url, query, seconds)), url)
 
 
 def html_of(url: str, answer: Answer, asked: str) -> tuple[str, str | bytes]:
@@ -131,15 +102,16 @@ def html_of(url: str, answer: Answer, asked: str) -> tuple[str, str | bytes]:
 
 
 async def follow(
-    url: str, query: Query, limit: TimeLimit, allow: Callable[[str], Awaitable[None]] | None = None
+    url: str, query: Query, seconds: float, allow: Callable[[str], Awaitable[float]] | None = None
 ) -> tuple[str, Answer]:
     """Ask for a URL and for what it redirects to.
 
     Args:
         url: The URL, :func:`checked`.
         query: How each is asked for.
-        limit: The time limit for all.
-        allow: Raises FetchError for an address that may not be asked, the first one or one that another leads to.
+        seconds: How long the servers may take in all.
+        allow: Raises FetchError for an address that may not be asked, the first one or one that another leads to;
+            returns how many seconds to wait before, which the servers do not take.
 
     Returns:
         The last URL, and its answer.
@@ -147,12 +119,17 @@ async def follow(
     Raises:
         FetchError: There is no answer, or one leads where it must not.
     """
-    before = ""
+    before, end = "", time.monotonic() + seconds
     for _ in range(MAX_REDIRECTIONS + 1):
-        if allow is not None:
-            await allow(url)
         try:
-            answer = await limit.within(_ask(url, query), url)
+            if allow is not None:
+                turn = await asyncio.wait_for(allow(url), end - time.monotonic())
+                await asyncio.sleep(turn)
+                end += turn
+            answer = await asyncio.wait_for(_ask(url, query), end - time.monotonic())
+        except asyncio.TimeoutError:
+            message = f"{url} cannot be fetched: it was not complete after {seconds:g} seconds"
+            raise FetchError(message) from None
         except PrivateHostError as error:
             raise FetchError(f"{before} leads to {url}, and {error}") if before else error from None
         if not answer.location:

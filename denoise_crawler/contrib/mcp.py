@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from cachetools import LRUCache, TTLCache
 from protego import Protego
 
-from denoise_crawler.commands.fetching import SECONDS, Query, TimeLimit, checked, endpoint, follow, html_of
+from denoise_crawler.commands.fetching import SECONDS, Query, checked, endpoint, follow, html_of
 from denoise_crawler.commands.known_site import Explained, clean_known, existing_store, open_denoiser, read_rules
 from denoise_crawler.denoiser import Cleaning
 from denoise_crawler.errors import (
@@ -81,20 +81,19 @@ class RobotFetcher:
         Raises:
             FetchError: The page may not or cannot be fetched, or is no HTML.
         """
-        url, limit = checked(url), TimeLimit(self._seconds)
-        last, answer = await follow(url, self._query, limit, lambda at: self._wait_until_allowed(at, limit))
-        return html_of(last, answer, url)
+        url = checked(url)
+        return html_of(*await follow(url, self._query, self._seconds, self._seconds_until_allowed), url)
 
-    async def _wait_until_allowed(self, url: str, limit: TimeLimit) -> None:
-        """Wait for the turn of the host; raise FetchError if the URL may not be fetched."""
+    async def _seconds_until_allowed(self, url: str) -> float:
+        """Return how long to wait for the turn of the host; raise FetchError if the URL may not be fetched."""
         authority = _authority(url)
-        robots = await limit.within(self._robots_of(authority), url)
+        robots = await self._robots_of(authority)
         if not robots.can_fetch(url, self._query.user_agent):
             raise FetchError(f"{url} may not be fetched: robots.txt forbids it")
         delay = float(robots.crawl_delay(self._query.user_agent) or 0.0)
         if delay > MAX_CRAWL_DELAY:
             raise FetchError(f"{url} may not be fetched: robots.txt asks for gaps of {delay:g} seconds")
-        await limit.sleep(self._seconds_until_turn(authority, delay))
+        return self._seconds_until_turn(authority, delay)
 
     def _seconds_until_turn(self, authority: str, delay: float) -> float:
         now = time.monotonic()
@@ -114,7 +113,7 @@ class RobotFetcher:
     async def _read_robots(self, url: str) -> Protego:
         query = replace(self._query, max_bytes=MAX_ROBOTS_BYTES, types=())
         try:
-            _, answer = await follow(url, query, TimeLimit(min(self._seconds, _ROBOTS_SECONDS)))
+            _, answer = await follow(url, query, min(self._seconds, _ROBOTS_SECONDS))
         except PrivateHostError:
             raise
         except FetchError as error:

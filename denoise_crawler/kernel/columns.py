@@ -269,6 +269,10 @@ PAGE_TYPE = (
 
 # --- what both must do alike
 
+# short lines on one path, between which text stands as posts do between their dates: characters, the least share
+# of the page's text outside links, the most paths, the most lines of each
+LONGEST_LINE, LEAST_BETWEEN, MOST_PATHS, MOST_LINES = 80.0, 0.4, 50, 12
+
 SPREAD = 0x9E3779B97F4A7C15  # 2**64 by the golden ratio: multiplied with it, the upper bits differ
 COMMAS, SENTENCE_ENDS = ",，、。", '.!?。！？…:：;；"”»'  # the commas of all scripts; what a sentence may end with
 LONGEST_MASKED = 200  # characters of a text whose numbers are masked

@@ -118,12 +118,6 @@ _ROLES = dict.fromkeys(("main", "article"), _BITS["body_role"]) | dict.fromkeys(
 _TEXT_PROPERTIES = "articleBody", "description", "text", "reviewBody"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
 DIGITS = re.compile(r"\d+")
-_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss")
-# "category-reviews", "has-comments", "comments-closed" and "product-no-review" say something of the page or its
-# theme; "preview" is no review.
-_NO_COMMENTS = re.compile(
-    r"^(?:category|tag|has|no|not|noload|hide|is|page|single)(?:-|disqus)|-(?:off|closed|on|placeholder)$|preview|-no-"
-)
 
 
 # by attribute, what returns the places that a value says; None for none
@@ -139,6 +133,26 @@ READ: dict[str, Callable[[str], int | None]] = {
 }
 
 
+# --- what readers' comments are named: in classes and ids, by a label above them, as types of schema.org
+
+_COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss")
+# "category-reviews", "has-comments", "comments-closed" and "product-no-review" say something of the page or its
+# theme; "preview" is no review.
+_NO_COMMENTS = re.compile(
+    r"^(?:category|tag|has|no|not|noload|hide|is|page|single)(?:-|disqus)|-(?:off|closed|on|placeholder)$|preview|-no-"
+)
+COMMENT_LABEL = re.compile(
+    r"[\W\d]{0,60}"
+    r"(?:(?:leave|post|write|add|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
+    r"(?:comments?|replies|responses|discussion|thoughts|reviews|kommentare?|leserkommentare|commentaires?"
+    r"|comentarios?|comentários?|commenti|commento|reacties|opmerkingen|комментари\w{1,3}|коментар\w{1,3}"
+    r"|komentarze|komentáře|komentarai|kommentarer|kommentit|yorumlar?|σχόλια|评论|評論|网友评论|最新评论|留言"
+    r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
+    re.IGNORECASE | re.DOTALL,
+)
+COMMENT_TYPES = re.compile(r"(?:comment|review)$", re.IGNORECASE)
+
+
 @remembered
 def comments_and_look(names: str) -> tuple[int, int]:
     """Return for a class and id the bit of comments, 0 unless they name such; and the hash of their words."""
@@ -150,6 +164,8 @@ def _name_comments(names: str) -> bool:
         return False
     return any(_COMMENTS.search(name) and not _NO_COMMENTS.search(name) for name in names.split())
 
+
+# --- what tags, labels and calls to the reader say
 
 IS_INLINE, IS_TEXT = -1, -2
 

@@ -119,37 +119,15 @@ cdef class Columns:
         for index in range(self.count):
             yield elementFactory(self.document, self.nodes[index].place)
 
-    def tags(self):
-        """Return the tag of each node."""
-        cdef Py_ssize_t index
-        cdef list names = self.names
-        return [names[self.nodes[index].tag] for index in range(self.count)]
-
-    def parents(self):
-        """Return the parent of each node."""
-        cdef Py_ssize_t index
-        return [self.nodes[index].parent for index in range(self.count)]
-
-    def ends(self):
-        """Return the node behind the subtree of each node."""
-        cdef Py_ssize_t index
-        return [self.nodes[index].end for index in range(self.count)]
-
-    def links(self):
-        """Return the link that each node stands in."""
-        cdef Py_ssize_t index
-        return [self.nodes[index].link for index in range(self.count)]
-
-    def fill(self, list of_names, int32_t[:, ::1] table not None):
-        """Fill four rows by node: what ``of_names`` says of its tag, its parent, its end and its link."""
+    def fill(self, int32_t[:, ::1] table not None):
+        """Fill four rows by node: the number of its tag among the names, its parent, its end and its link."""
         cdef Py_ssize_t index
         cdef Node* node
-        cdef int32_t[::1] by_name = array("i", of_names)
-        if table.shape[0] != 4 or table.shape[1] != self.count or by_name.shape[0] != len(self.names):
+        if table.shape[0] != 4 or table.shape[1] != self.count:
             raise ValueError("the table does not fit the nodes")
         for index in range(self.count):
             node = &self.nodes[index]
-            table[0, index], table[1, index] = by_name[node.tag], node.parent
+            table[0, index], table[1, index] = node.tag, node.parent
             table[2, index], table[3, index] = node.end, node.link
 
     def attributes_of(self, Py_ssize_t index, dict readers not None):

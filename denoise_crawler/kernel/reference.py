@@ -21,6 +21,7 @@ from denoise_crawler.kernel.reference_decision import (
     content_chances,
     decide,
     joint_chances,
+    lines_around_text,
     most_f1,
     page_type_row,
     take,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SiteSums", "Trees", "agreement", "blocks_of", "calls_in", "content_chances", "decide", "headline_of",
-    "joint_chances", "look_at", "most_f1", "page_table", "page_type_row", "rules_of", "take", "texts_of",
-    "verdicts", "word_hashes",
+    "joint_chances", "lines_around_text", "look_at", "most_f1", "page_table", "page_type_row", "rules_of", "take",
+    "texts_of", "verdicts", "word_hashes",
 ]  # fmt: skip
 
 

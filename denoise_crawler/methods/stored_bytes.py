@@ -11,6 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from denoise_crawler.errors import KnowledgeFormatError
+
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -34,14 +36,11 @@ class VersionedFormat:
     Args:
         magic: Three bytes that name the kind, and the version.
         what: The name of the kind in messages.
-        error: Raised for bytes of another kind or version, and for bytes that are cut off, damaged or of more than
-            64 MB when decompressed.
         level: How much time zlib takes to write it: a crawl waits meanwhile.
     """
 
     magic: bytes
     what: str
-    error: type[ValueError]
     level: int = -1
 
     def write(self, record: object) -> bytes:
@@ -56,16 +55,22 @@ class VersionedFormat:
             kind: The type of the record.
             build: Makes the result of the record; a ValueError, IndexError or OverflowError says that the record
                 is inconsistent.
+
+        Raises:
+            KnowledgeFormatError: The bytes are of another kind or version, cut off, damaged, or of more than 64 MB
+                when decompressed.
         """
         name, version = self.magic[:-1], self.magic[-1]
         if not data.startswith(name) or len(data) == len(name):
-            raise self.error(f"these bytes are no {self.what}")
+            raise KnowledgeFormatError(f"these bytes are no {self.what}")
         if data[len(name)] != version:
-            raise self.error(f"{self.what} of version {data[len(name)]}; this release reads version {version}")
+            raise KnowledgeFormatError(
+                f"{self.what} of version {data[len(name)]}; this release reads version {version}"
+            )
         try:
             return build(decode_msgpack(inflate(data[len(self.magic) :]), kind))
         except (zlib.error, msgspec.MsgspecError, IndexError, OverflowError, ValueError) as error:
-            raise self.error(f"damaged {self.what}: {error}") from error
+            raise KnowledgeFormatError(f"damaged {self.what}: {error}") from error
 
 
 def pack_numbers(numbers: NDArray[Any] | Sequence[int]) -> bytes:

@@ -20,6 +20,7 @@ import msgspec
 from lxml import etree
 from lxml.etree import _Element
 
+from denoise_crawler.kernel.names import COMMENT_TYPES
 from denoise_crawler.page.nodes import Element
 from denoise_crawler.page.page import Page
 from denoise_crawler.page.self_description import Meta
@@ -241,7 +242,6 @@ _ASIDE = frozenset(
 )
 _ASIDE_TYPES = re.compile(r"(?:person|organization|website|imageobject|breadcrumblist)$", re.IGNORECASE)
 _ANSWERS = re.compile(r"(?:question|answer)$", re.IGNORECASE)
-_COMMENTS = re.compile(r"(?:comment|review)$", re.IGNORECASE)
 _STEPS = re.compile(r"howto(?:step|section|direction|tip)$", re.IGNORECASE)
 _TEASED = re.compile(
     r"(?:article|blogposting|mediaposting|discussionforumposting|report|page|recipe|howto|creativework|blog)$",
@@ -337,7 +337,7 @@ def _context(types: Iterable[str], within: int) -> int:
             return STEP
         if _ANSWERS.search(kind):
             return ANSWER
-        if _COMMENTS.search(kind) and (within >= 0 or not kind.endswith("Review")):
+        if COMMENT_TYPES.search(kind) and (within >= 0 or not kind.endswith("Review")):
             return COMMENT
     return within
 

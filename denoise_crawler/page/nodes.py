@@ -28,7 +28,7 @@ Element: TypeAlias = "_Element"
 _NEVER_TEXT = frozenset({"script", "style"})
 _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
-_MADE_WHEN_ASKED_FOR = frozenset({"tags", "parents", "ends", "links"})
+_MADE_WHEN_ASKED_FOR = "tags", "parents", "ends", "links"
 _COMPILED = (
     "hold", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
     "end_of", "link_of", "count_tags", "rename", "length", "characters", "counts",
@@ -84,7 +84,8 @@ class Nodes:
         def __getattr__(self, name: str) -> list[Any]:
             if name not in _MADE_WHEN_ASKED_FOR:
                 raise AttributeError(name)
-            made = getattr(self.compiled, name)()
+            numbers = self._table()[_MADE_WHEN_ASKED_FOR.index(name)].tolist()
+            made = list(map(self.compiled.names.__getitem__, numbers)) if name == "tags" else numbers
             setattr(self, name, made)
             return made
 
@@ -94,15 +95,17 @@ class Nodes:
     @cached_property
     def columns(self) -> Columns:
         """The columns that the kernel reads."""
-        table = np.empty((4, len(self)), np.int32)
         if self.compiled is not None:
-            names = self.compiled.names
-            self.compiled.fill(list(range(len(names))), table)
-        else:
-            numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
-            names = list(numbers)
-            table[:] = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
-        return Columns(names, *table)
+            return Columns(self.compiled.names, *self._table())
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(self.tags))}
+        columns = [numbers[tag] for tag in self.tags], self.parents, self.ends, self.links
+        return Columns(list(numbers), *np.array(columns, np.int32))
+
+    def _table(self) -> NDArray[np.int32]:
+        """Return the columns that the compiled core keeps, as they are now."""
+        table = np.empty((4, len(self)), np.int32)
+        self.compiled.fill(table)
+        return table
 
     @property
     def names(self) -> Iterable[str]:

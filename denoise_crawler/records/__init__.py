@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from denoise_crawler.page import Page
 from denoise_crawler.records.listings import PageRecord, find_items
-from denoise_crawler.records.thread import find_posts, thread_of
+from denoise_crawler.records.posts import find_posts
+from denoise_crawler.records.thread import thread_of
 
 __all__ = ["LISTS", "PageRecord", "find_records", "posts_of"]
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.style_tree import SiteStyleTree
+from denoise_crawler.methods.style_tree.importance import node_importance
 from denoise_crawler.methods.style_tree.page_nodes import Labels
-from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode, TreeOptions, node_importance
+from denoise_crawler.methods.style_tree.tree import ElementNode, StyleNode, TreeOptions
 from denoise_crawler.page import TEXT, Page
 from denoise_crawler.page.text import collapse_spaces, counted
 from denoise_crawler.report.figures import RunFigures

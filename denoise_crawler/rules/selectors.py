@@ -17,6 +17,7 @@ from denoise_crawler.page import TEXT, Element, Page
 MAX_SELECTOR_CHARACTERS = 4_000
 # "//div", "./p", "(//p)[1]" and "substring-before(//h1, '-')" are XPath; "div.story" and ".story" are CSS.
 _XPATH = re.compile(r"/|\.{1,2}/|\(|[a-z-]+\(")
+_BY_ID = re.compile(r"(?<![\w-])id\((['\"])([^'\"\s]+)\1\)")  # trees have no table of ids
 _TRIAL = etree.HTML("<html><head><title>t</title></head><body><div id='a' class='b'><p>t</p></div></body></html>")
 
 
@@ -49,7 +50,8 @@ def compile_selector(selector: str) -> etree.XPath:
     written_as_xpath = is_xpath(selector)
     language = "an XPath expression" if written_as_xpath else "a CSS selector"
     try:
-        compiled = etree.XPath(selector if written_as_xpath else _css_as_xpath(selector))
+        xpath = _BY_ID.sub(r"(//*[@id=\1\2\1])[1]", selector) if written_as_xpath else _css_as_xpath(selector)
+        compiled = etree.XPath(xpath)
         compiled(_TRIAL)  # some mistakes show only in use, such as an unknown function
     except (etree.XPathError, ValueError, RecursionError) as error:
         raise SelectorError(f"{selector!r:.200} is not {language} ({error})") from None

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from denoise_crawler.commands import fetching
-from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, TimeLimit, fetch
+from denoise_crawler.commands.fetching import MAX_REDIRECTIONS, Query, fetch, follow
 from denoise_crawler.contrib.mcp import RobotFetcher
 from denoise_crawler.errors import FetchError
 from tests.loopback import HTML, SHAPES, Answer, Shape, certificate, serving, slow_server
@@ -446,12 +446,12 @@ def test_a_robots_txt_that_was_too_slow_is_asked_for_again() -> None:
 
 
 def test_our_own_waits_for_a_turn_take_no_time_from_the_server() -> None:
-    async def answers_after_its_turn() -> str:
-        limit = TimeLimit(LIMIT)
-        await limit.sleep(LIMIT * 1.5)
-        return await limit.within(asyncio.sleep(0, "an answer"), "http://a.example/")
+    async def after_a_turn(_: str) -> float:
+        return LIMIT * 1.5
 
-    assert asyncio.run(answers_after_its_turn()) == "an answer"
+    with serving(lambda _: PAGE) as (url, _):
+        _, answer = asyncio.run(follow(url, Query("robot", lambda *_: True), LIMIT, after_a_turn))
+    assert answer.is_good
 
 
 def test_a_name_that_is_looked_up_without_end_holds_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,7 @@ def test_any_page_has_the_same_features(seed: int, count: int, title: str, descr
     declared = rng.random((4, rng.choice([1, count]) if count else 1)).astype(np.float32)
     said = headline, description, named, rng.normal(size=len(shared.KINDS)), rng.random(count), declared
     of_page = assert_same("page_table", blocks, *said)
+    assert_same("lines_around_text", blocks)
     for site_stats in (None, site_stats_of(rng, blocks)):
         table = assert_same("look_at", blocks, of_page, site_stats, (1.0, 0.0), None)
         trees = trees_of(rng, len(table))

@@ -40,6 +40,7 @@ def assert_same_page(html: str) -> None:
     page = Page.parse("https://a.example/", html)
     blocks = assert_same("blocks_of", page.nodes, frozenset(words_of(page.title[:LONGEST_NAMES])))
     assert_same("calls_in", blocks)
+    assert_same("lines_around_text", blocks)
     assert_same("headline_of", page.title, blocks)
 
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from denoise_crawler.errors import ReferencesFormatError
+from denoise_crawler.errors import KnowledgeFormatError
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.base import Judgement
 from denoise_crawler.methods.feature_tree.matching import match
@@ -132,7 +132,7 @@ def test_well_packed_bytes_are_read_as_the_tree_they_describe_or_raise_an_error(
     setattr(tree, column, numbers)
     try:
         [found] = decode(encode([tree]))
-    except ReferencesFormatError:
+    except KnowledgeFormatError:
         return
     assert getattr(found, column).tolist() == numbers.tolist()
     match(build_target(PAGES[1]).tree, found, 210)

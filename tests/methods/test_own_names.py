@@ -58,7 +58,7 @@ def test_classes_of_the_body_made_from_the_title_say_nothing() -> None:
     found = blocks(f'<body class="single how-to-comment-on-code-7" id=comment-on-code>{TEXT}', title)
     assert names_of(found) == ["single"]
     assert names_of(blocks(f'<body class="single how-to-comment-on-code-7">{TEXT}')) == [
-        "single how-to-comment-on-code-7"
+        "single how-to-comment-on-code-0"
     ]
 
 

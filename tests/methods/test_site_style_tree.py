@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoise_crawler import SiteStyleTree
-from denoise_crawler.errors import TreeFormatError
+from denoise_crawler.errors import KnowledgeFormatError
 from denoise_crawler.methods.style_tree.tree import ElementNode
 from denoise_crawler.page import Page
 from tests.memory import bytes_held
@@ -177,5 +177,5 @@ def test_trees_with_another_number_of_features_cannot_be_merged() -> None:
     few = SiteStyleTree(features_per_leaf=3)
     with pytest.raises(ValueError, match="features_per_leaf"):
         SiteStyleTree().merge(few)
-    with pytest.raises(TreeFormatError, match="features_per_leaf is 3, not 64"):
+    with pytest.raises(KnowledgeFormatError, match="features_per_leaf is 3, not 64"):
         SiteStyleTree().merge_bytes(few.to_bytes())

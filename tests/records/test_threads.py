@@ -7,7 +7,8 @@ from hypothesis import given, settings
 
 from denoise_crawler import Page, Writing, by_record, denoise_pages
 from denoise_crawler.output.clean_page import MAX_RECORDS, page_records
-from denoise_crawler.records.thread import find_date, find_posts
+from denoise_crawler.records.posts import find_posts
+from denoise_crawler.records.thread import find_date
 from tests.strategies import html_pages
 
 URL = "https://forum.example/topic/7"

@@ -31,13 +31,14 @@ AS_CSS = {
 
 
 def test_a_selector_is_xpath_or_css_by_how_it_begins() -> None:
-    page = Page.parse("", "<div class=story><p>One.</p></div><p>Two.</p>")
+    page = Page.parse("", "<div class=story id=one><p>One.</p></div><p>Two.</p>")
     same = [
         "div.story > p",
         ".story p",
         "//div[@class='story']/p",
         "(//p)[1]",
         "id('x') | //div/p",
+        "id('one')/p",
         "p:first-child",
     ]
     assert [find_nodes(page, selector) for selector in same] == [[2]] * len(same)

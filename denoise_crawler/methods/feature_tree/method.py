@@ -24,6 +24,7 @@ from denoise_crawler.methods.feature_tree.nodes import (
 )
 from denoise_crawler.page import Page
 from denoise_crawler.page.geometry import Box
+from denoise_crawler.records.listings import outermost
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -46,15 +47,6 @@ def _share(tree: FeatureTree, other: FeatureTree) -> float:
 # --- what no similar page has: candidates in clusters, their indicators and points
 
 Clusters: TypeAlias = Sequence[Sequence[int]]
-
-
-def outermost(candidates: Iterable[int], ends: Sequence[int]) -> list[int]:
-    """Return the candidates, in document order, that are not below another."""
-    tops: list[int] = []
-    for index in candidates:
-        if not tops or index >= ends[tops[-1]]:
-            tops.append(index)
-    return tops
 
 
 def group_candidates(candidates: Sequence[int], parents: Sequence[int]) -> list[list[int]]:
@@ -193,7 +185,7 @@ class FeatureTreeMatching(Method):
         return encode(list(self.sample))
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add stored references; raise :class:`ReferencesFormatError` for other bytes."""
+        """Add stored references; raise :class:`KnowledgeFormatError` for other bytes."""
         self.sample.merge(decode(data))
 
     def judge(self, page: Page) -> Judgement:
@@ -206,7 +198,7 @@ class FeatureTreeMatching(Method):
         candidates = sorted(target.order[matching.candidates(threshold)].tolist())
         if not candidates:
             return Judgement.all_kept(nodes, f"{name} has all that this page has, so all was kept")
-        clusters = group_candidates(outermost(candidates, nodes.ends), nodes.parents)
+        clusters = group_candidates(outermost(nodes, candidates), nodes.parents)
         points = scores(clusters, target.measures, nodes.ends)
         best = max(points)
         cluster_of = [-1] * len(nodes)

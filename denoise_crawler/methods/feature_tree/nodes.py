@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from denoise_crawler.errors import ReferencesFormatError
 from denoise_crawler.methods.base import inherit, subtree_sums
 from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import TEXT, Element, Page
@@ -257,7 +256,7 @@ def _length_code(length: float, percent: bool = False) -> int:
 
 # --- reference pages as bytes: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"FTR\x02", "reference pages", ReferencesFormatError)
+_FORMAT = VersionedFormat(b"FTR\x02", "reference pages")
 
 
 class _PageRecord(msgspec.Struct, array_like=True):
@@ -280,7 +279,7 @@ def encode(trees: Sequence[FeatureTree]) -> bytes:
 
 
 def decode(data: bytes) -> list[FeatureTree]:
-    """Read what :func:`encode` returned; raise :class:`ReferencesFormatError` for anything else."""
+    """Read what :func:`encode` returned; raise :class:`KnowledgeFormatError` for anything else."""
     return _FORMAT.read(data, list[_PageRecord], lambda records: list(map(_read_record, records)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from denoise_crawler import kernel
-from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, TABLE, UNITS, P, Parts
+from denoise_crawler.kernel.columns import CODE, DEFINITIONS, FIGURE, FORMULA, H1, H3, TABLE, UNITS, P, Parts
 from denoise_crawler.kernel.names import LONGEST_NAMES, words_of
 from denoise_crawler.page import Nodes, Page
 from denoise_crawler.page.geometry import TABLE_PARTS, is_data_table
@@ -162,7 +162,7 @@ def introduced_lists(page: Page) -> Indices:
     return np.array(found, np.int64).reshape(-1, 2)
 
 
-_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_LEVELS = 6
 
 
 def headings_of(page: Page) -> Indices:
@@ -173,13 +173,13 @@ def headings_of(page: Page) -> Indices:
     left out too: they are entries of a list, and have no section here. A heading that names a source links to
     another site.
     """
-    blocks, nodes, ends = page.once(blocks_of), page.nodes, [len(page.once(blocks_of))] * (len(_HEADINGS) + 1)
+    blocks, nodes = page.once(blocks_of), page.nodes
+    around, ends = blocks.around, [len(blocks)] * (_LEVELS + 1)
     headings, entries = list[tuple[int, int, int]](), list[tuple[int, int, int]]()
     linked, characters = blocks.linked.tolist(), blocks.characters.tolist()
-    numbers = nodes.tagged(_HEADINGS)
-    elements = blocks.around.nodes.searchsorted(numbers)
-    bounds = blocks.around.first[elements].tolist(), blocks.around.last[elements].tolist()
-    for node, first, last in reversed([*zip(numbers, *bounds, strict=True)]):
+    elements = ((around.tags >= H1) & (around.tags <= H3)).nonzero()[0][::-1]
+    columns = (column[elements].tolist() for column in (around.nodes, around.first, around.last))
+    for node, first, last in zip(*columns, strict=True):
         if first < last:
             level = int(nodes.tag_of(node)[1])
             headings.append(heading := (first, last, max(ends[level], last)))

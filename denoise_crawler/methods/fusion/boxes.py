@@ -6,7 +6,6 @@ can. They are stems in the languages that gold pages have; what a box is made of
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +15,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import H1, H3
-from denoise_crawler.kernel.names import BOX, remembered
+from denoise_crawler.kernel.names import BOX, COMMENT_LABEL, remembered
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
 
@@ -33,15 +32,6 @@ _ADVERTISEMENTS = (
     "|реклама|reklam|annons|mainos|hirdetés|διαφήμιση|publicitate|quảng cáo|iklan|广告|廣告|広告|광고|إعلان"
     "|विज्ञापन|פרסומת|advertisement feature|paid content|story continues below advertisement"
     "|article continues below|article continues below advertisement"
-)
-_COMMENTS = re.compile(
-    r"[\W\d]{0,60}"
-    r"(?:(?:leave|post|write|add|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
-    r"(?:comments?|replies|responses|discussion|thoughts|reviews|kommentare?|leserkommentare|commentaires?"
-    r"|comentarios?|comentários?|commenti|commento|reacties|opmerkingen|комментари\w{1,3}|коментар\w{1,3}"
-    r"|komentarze|komentáře|komentarai|kommentarer|kommentit|yorumlar?|σχόλια|评论|評論|网友评论|最新评论|留言"
-    r"|コメント|댓글|bình luận|komentar|hozzászólások|comentarii|תגובות|تعليقات|टिप्पणियाँ)(?:\W.{0,40})?",
-    re.IGNORECASE | re.DOTALL,
 )
 _LONGEST_LABEL, _LONGEST_BUTTON, _MOST_LABELS = 60, 20, 50
 _REPLIES = (
@@ -93,7 +83,7 @@ def _label(text: str) -> int:
     text = text.lower()
     if len(text) > _LONGEST_LABEL:
         return 0
-    of_comments = _OF_COMMENTS if _COMMENTS.fullmatch(text) else 0
+    of_comments = _OF_COMMENTS if COMMENT_LABEL.fullmatch(text) else 0
     if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED:
         return of_comments | _BUTTON
     return of_comments | (_ADVERTISEMENT if text.strip(" :–-—•[](){}*") in _ADVERTISED else 0)
@@ -101,9 +91,7 @@ def _label(text: str) -> int:
 
 def _end_of_box(blocks: Blocks, label: int) -> int:
     """Return the end of the box that begins with a label: of the smallest element with the label and more."""
-    around, element = blocks.around, int(blocks.elements[label])
-    while element > 0 and around.first[element] == label and around.last[element] == label + 1:
-        element = int(around.parents[element])
+    around, element = blocks.around, _around_label(blocks, label, alone=True)
     first, last = int(around.first[element]), int(around.last[element])
     size = float(blocks.characters[first:last].sum())
     return last if first == label and size <= BOX else label + 1
@@ -111,10 +99,15 @@ def _end_of_box(blocks: Blocks, label: int) -> int:
 
 def _end_of_section(blocks: Blocks, label: int) -> int:
     """Return the end of what stands below a label: of the smallest element that goes on behind it."""
+    return int(blocks.around.last[_around_label(blocks, label, alone=False)])
+
+
+def _around_label(blocks: Blocks, label: int, *, alone: bool) -> int:
+    """Return the smallest element around a label that goes on behind it or, if it is ``alone``, holds more."""
     around, element = blocks.around, int(blocks.elements[label])
-    while element > 0 and around.last[element] == label + 1:
+    while element > 0 and around.last[element] == label + 1 and not (alone and around.first[element] < label):
         element = int(around.parents[element])
-    return int(around.last[element])
+    return element
 
 
 _INPUTS = frozenset({"input"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 from math import exp, log1p
@@ -95,9 +94,7 @@ def _signs(texts: list[str]) -> tuple[float, ...]:
     return log1p(sum(map(whole.count, _CURRENCIES))), log1p(whole.count("?")), log1p(whole.count("@"))
 
 
-_LONGEST_DATED = 80  # characters of a line with a date
-_LEAST_BETWEEN = 0.4  # of the text outside links stands between the dates of posts
-_MOST_GROUPS, _TRIED, _LONGEST_DATE = 50, 12, 60  # places, lines at each, characters of a line
+_LONGEST_DATE = 60  # characters
 _NO_THREAD = 0.0, 0.0, 0.0
 
 
@@ -108,7 +105,8 @@ def _thread(page: Page) -> tuple[float, ...]:
     """
     if not _may_be_thread(page.once(blocks_of)):
         return _NO_THREAD
-    from denoise_crawler.records.thread import thread_of, users_of  # few pages are threads
+    from denoise_crawler.records.posts import users_of  # few pages are threads
+    from denoise_crawler.records.thread import thread_of
 
     thread = page.once(thread_of)
     if not (count := len(thread.bodies)):
@@ -121,27 +119,11 @@ def _may_be_thread(blocks: Blocks) -> bool:
     """Return True if much of the page's text stands behind dates at one place."""
     from denoise_crawler.records.thread import find_date
 
-    for place in _places_of(blocks):
+    for place in kernel.active.lines_around_text(blocks):
         dates = [find_date(blocks.texts[block][:_LONGEST_DATE]) for block in place]
         if len(dates) - dates.count(None) > 1:
             return True
     return False
-
-
-def _places_of(blocks: Blocks) -> list[list[int]]:
-    """Return the first short blocks of each place where much of the text outside links stands between such."""
-    short = (blocks.characters <= _LONGEST_DATED).nonzero()[0]
-    of_place = defaultdict[int, list[int]](list)
-    for block, path in zip(short.tolist(), blocks.around.paths[blocks.elements[short]].tolist(), strict=True):
-        of_place[path].append(block)
-    until = [0.0, *(blocks.characters - blocks.linked).cumsum().tolist()]
-    large = []
-    for place in of_place.values():
-        if others := len(place) - 1:  # the last post is as long as the mean of the others
-            behind = place[-1] + 1 + (place[-1] - place[0]) // others
-            if until[min(behind, len(blocks))] - until[place[0]] >= _LEAST_BETWEEN * until[-1]:
-                large.append(place[:_TRIED])
-    return large[:_MOST_GROUPS]
 
 
 _LIKE, _WITH_USER = 0.35, 0.75  # likeness and share of posts with a user, from which a page can be a thread …

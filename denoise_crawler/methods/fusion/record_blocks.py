@@ -75,7 +75,12 @@ def prices(blocks: Blocks, first: int, last: int) -> list[int]:
     # most texts have no number; with each as 0, those with others than 0 have another hash
     numbered = (blocks.masked_hashes[inside] != blocks.text_hashes[inside])[short].tolist()
     candidates = zip((short + first).tolist(), numbered, strict=True)
-    return [block for block, has in candidates if (has or "0" in texts[block]) and _PRICE.search(texts[block])]
+    return [block for block, has in candidates if (has or "0" in texts[block]) and _has_price(texts[block])]
+
+
+@remembered
+def _has_price(text: str) -> bool:
+    return _PRICE.search(text) is not None  # a shop names the same products, and their prices, on many pages
 
 
 def field_reason(look: Look, block: int) -> str:
@@ -193,7 +198,7 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
     who wrote them and when, buttons, signatures; but most posts must say who wrote them and when, and what stands
     between may have no more text than they do. ``chances`` are those of the blocks.
     """
-    from denoise_crawler.records.thread import find_posts  # few pages are threads
+    from denoise_crawler.records.posts import find_posts  # few pages are threads
 
     blocks, written = look.blocks, page.once(find_posts)
     (inside, own), byline = np.zeros((2, len(page.nodes)), bool), np.zeros(len(page.nodes) + 1)

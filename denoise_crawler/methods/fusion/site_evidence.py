@@ -11,7 +11,6 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from denoise_crawler import kernel
-from denoise_crawler.errors import EvidenceFormatError
 from denoise_crawler.kernel.columns import HUNDREDTHS, Sketch
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
 from denoise_crawler.methods.stored_bytes import VersionedFormat
@@ -57,7 +56,7 @@ class SiteEvidence:
         self._unite(list(other.sample))
 
     def merge_bytes(self, data: bytes) -> None:
-        """Learn pages that :meth:`to_bytes` wrote; raise :class:`EvidenceFormatError` for other bytes."""
+        """Learn pages that :meth:`to_bytes` wrote; raise :class:`KnowledgeFormatError` for other bytes."""
         self._unite(decode(data))
 
     def to_bytes(self) -> bytes:
@@ -184,7 +183,7 @@ def sketch(key: int, blocks: Blocks, scores: Numbers) -> Sketch:
 
 # --- the bytes of a site's sketches: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"FSE\x05", "site evidence", EvidenceFormatError)
+_FORMAT = VersionedFormat(b"FSE\x05", "site evidence")
 
 _MOST_PATHS = 2 * MAX_ELEMENTS  # the parser adds elements that the page leaves out
 _MOST_CHARACTERS = np.iinfo(np.int32).max
@@ -203,7 +202,7 @@ def encode(sketches: Sequence[Sketch]) -> bytes:
 
 
 def decode(data: bytes) -> list[Sketch]:
-    """Read what :func:`encode` wrote; raise :class:`EvidenceFormatError` for anything else."""
+    """Read what :func:`encode` wrote; raise :class:`KnowledgeFormatError` for anything else."""
     return _FORMAT.read(data, list[_Record], lambda records: [_sketch(record) for record in records])
 
 

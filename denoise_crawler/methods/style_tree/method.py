@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from denoise_crawler.methods.base import Judgement, Method, inherit
 from denoise_crawler.methods.bottom_k_sample import BottomKSample
-from denoise_crawler.methods.style_tree.page_nodes import PageNodes, decode, encode, read_page, shape_of
-from denoise_crawler.methods.style_tree.tree import (
+from denoise_crawler.methods.style_tree.page_nodes import (
     MAX_TREE_PAGES,
+    PageNodes,
+    decode,
+    encode,
+    read_page,
+    shape_of,
+)
+from denoise_crawler.methods.style_tree.tree import (
     ElementNode,
     StyleNode,
     TreeOptions,
@@ -102,7 +108,7 @@ class SiteStyleTree(Method):
         return encode(self.options.features_per_leaf, list(self.sample))
 
     def merge_bytes(self, data: bytes) -> None:
-        """Add the pages of a stored tree; raise :class:`TreeFormatError` for other bytes."""
+        """Add the pages of a stored tree; raise :class:`KnowledgeFormatError` for other bytes."""
         self._add(decode(data, self.options.features_per_leaf))
 
     def judge(self, page: Page) -> Judgement:

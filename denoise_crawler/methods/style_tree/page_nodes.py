@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from denoise_crawler.errors import TreeFormatError
 from denoise_crawler.methods.stored_bytes import VersionedFormat, pack_numbers, unpack_numbers
 from denoise_crawler.page import MAX_DEPTH, MAX_ELEMENTS, TEXT, Element, Page
 from denoise_crawler.page.text import hash64, words
@@ -31,6 +30,10 @@ _LONGEST_VALUE = 200
 _NUMBERED = re.compile(r"(?<![a-z])[0-9a-f]*\d[0-9a-f]{3,}(?![a-z])|\d+", re.IGNORECASE)
 _SHORT_TEXT = 400
 MAX_OCCURRENCES = (1 << 12) - 1  # of a feature on a page: more count as so many
+# A feature of an element is one number: the hash (32 bits), the occurrences on a page (12 bits), and the number of
+# pages that have so many (20 bits). So features are in the order of their hashes.
+PAGES_BITS, BITS_BELOW_HASH = 20, 32
+MAX_TREE_PAGES = (1 << PAGES_BITS) - 1
 
 Labels: TypeAlias = "tuple[str, ...]"
 Places: TypeAlias = "list[list[int]]"  # by place in a sequence of children, the nodes that stand there
@@ -232,7 +235,7 @@ def _is_pixel(element: Element) -> bool:
 
 # --- the pages of a site as bytes: versioned, compressed, data only
 
-_FORMAT = VersionedFormat(b"SST\x03", "site style tree", TreeFormatError, level=1)
+_FORMAT = VersionedFormat(b"SST\x03", "site style tree", level=1)
 _MAX_NODES = 4 * MAX_ELEMENTS  # per page: the parser adds omitted elements, and each has a text
 
 
@@ -262,7 +265,7 @@ def encode(features_per_leaf: int, pages: Sequence[PageNodes]) -> bytes:
 
 
 def decode(data: bytes, features_per_leaf: int) -> list[PageNodes]:
-    """Read what :func:`encode` returned; raise :class:`TreeFormatError` for anything else."""
+    """Read what :func:`encode` returned; raise :class:`KnowledgeFormatError` for anything else."""
 
     def read(record: _TreeRecord) -> list[PageNodes]:
         if record.features_per_leaf != features_per_leaf:

@@ -1,4 +1,4 @@
-"""The style tree: element nodes (TAG, Attr, Ss), style nodes (Es, n), adding pages, the importance of nodes.
+"""The style tree: element nodes (TAG, Attr, Ss), style nodes (Es, n); adding pages, and matching one.
 
 A style node that a single page has is *folded*: it refers to the nodes of this page instead of having children,
 since most of what stands below it no other page will ever have. Its children are made when another page comes to
@@ -11,17 +11,20 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, islice, repeat
-from math import fsum, log
+from itertools import chain, repeat
+from math import fsum
 from typing import TypeAlias
 
-from denoise_crawler.methods.style_tree.page_nodes import MAX_OCCURRENCES, Labels, PageNodes, PageShape, Places
+from denoise_crawler.methods.style_tree.importance import content_importance, node_importance, with_data_node
+from denoise_crawler.methods.style_tree.page_nodes import (
+    BITS_BELOW_HASH,
+    PAGES_BITS,
+    Labels,
+    PageNodes,
+    PageShape,
+    Places,
+)
 from denoise_crawler.page import TEXT
-
-# A feature of an element is one number: the hash (32 bits), the occurrences on a page (12 bits), and the number of
-# pages that have so many (20 bits). So features are in the order of their hashes.
-_PAGES_BITS, _BITS_BELOW_HASH = 20, 32
-MAX_TREE_PAGES = (1 << _PAGES_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ class ElementNode:
         rows, place = self.features, 0
         for feature in features:
             place = bisect_left(rows, feature, place)
-            if place == len(rows) or rows[place] >> _PAGES_BITS != feature >> _PAGES_BITS:
+            if place == len(rows) or rows[place] >> PAGES_BITS != feature >> PAGES_BITS:
                 rows.insert(place, feature)
             rows[place] += step
             if rows[place] == feature:  # no page has it
@@ -162,10 +165,10 @@ def _features_of(page: PageNodes, nodes: Sequence[int], options: TreeOptions) ->
         children = chain.from_iterable(zip(sequence, places, strict=True) for sequence, places in styles)
         nodes = [*nodes, *chain.from_iterable(place for label, place in children if label == TEXT)]
     features = page.features(nodes, options.features_per_leaf)
-    return [feature << _BITS_BELOW_HASH | count << _PAGES_BITS for feature, count in features]
+    return [feature << BITS_BELOW_HASH | count << PAGES_BITS for feature, count in features]
 
 
-# --- how important nodes are: by presentation, by content, and both together (composite importance, CompImp)
+# --- the importance of the nodes that changed
 
 
 def set_importance(elements: Iterable[ElementNode], options: TreeOptions) -> None:
@@ -203,25 +206,6 @@ def children_with_importance(style: StyleNode, options: TreeOptions) -> Sequence
     return children
 
 
-def node_importance(counts: Sequence[int], pages: int, single_page: float = 0.0) -> float:
-    """Return the presentation importance of an element: NodeImp(E) = −Σ p_i·log_m p_i (KDD 2003, definition 3).
-
-    Args:
-        counts: n_i, the pages of each of its style nodes; p_i is their share.
-        pages: m, the pages that have it.
-        single_page: The value for m = 1.
-
-    Example:
-        >>> round(node_importance([2, 1], 3), 5)
-        0.57938
-    """
-    if pages < 2:
-        return single_page
-    total = sum(counts)
-    entropy = -fsum(count / total * log(count / total) for count in counts) / log(pages)
-    return min(1.0, max(0.0, entropy))  # with runs as one, a page can have several sequences
-
-
 def _set_style_importance(style: StyleNode, children: Sequence[ElementNode]) -> None:
     """Set CompImp(S) = Σ CompImp(E_j)/k, the mean over its k element nodes (KDD 2003, definition 4)."""
     style.importance = fsum(child.importance for child in children) / len(children)
@@ -233,7 +217,10 @@ def _set_element_importance(element: ElementNode, options: TreeOptions) -> None:
     """Set CompImp(E) = (1 − γ^l)·NodeImp(E) + γ^l·Σ p_i·CompImp(S_i), or the importance of a leaf's content."""
     styles = element.style_nodes.values()
     element.has_importance = True
-    content = content_importance(element, options) if options.data_node or not styles else 0.0
+    content = 0.0
+    if options.data_node or not styles:
+        most, presence = options.features_per_leaf, options.presence
+        content = content_importance(element.features, element.pages, most, presence=presence)
     if not styles:
         element.importance = element.peak = content
         return
@@ -247,43 +234,6 @@ def _set_element_importance(element: ElementNode, options: TreeOptions) -> None:
         importance = with_data_node(importance, content)
     element.importance = importance
     element.peak = max(importance, *(style.peak for style in styles))
-
-
-def content_importance(element: ElementNode, options: TreeOptions) -> float:
-    """Return the importance of an element's actual content: 1 − Σ H(a_i)/l, over the l lowest of many features."""
-    features = element.features
-    if not len(features) or element.pages < 2:
-        return float(len(features) > 0)
-    by_hash = groupby(features, key=_BITS_BELOW_HASH.__rrshift__)
-    entropies, number = 0.0, 0
-    for _, rows in islice(by_hash, options.features_per_leaf):
-        entropies += entropy(rows, presence=options.presence) / log(element.pages)
-        number += 1
-    return 1.0 - entropies / number
-
-
-def entropy(rows: Iterable[int], *, presence: bool) -> float:
-    """Return H(a) = −Σ p_j·log p_j of a feature, p_j the probability that it comes from page j.
-
-    With c_j occurrences on page j and N in all this is ``log N − (Σ c_j·log c_j)/N``, so no page need be known.
-
-    Args:
-        rows: The feature in the features of an :class:`ElementNode`.
-        presence: Whether each page that has it is as probable as any other.
-    """
-    occurrences, spread, having = 0, 0.0, 0
-    for row in rows:
-        count, pages = row >> _PAGES_BITS & MAX_OCCURRENCES, row & MAX_TREE_PAGES
-        having += pages
-        occurrences += count * pages
-        spread += count * log(count) * pages
-    return log(having) if presence or not spread else log(occurrences) - spread / occurrences
-
-
-def with_data_node(former: float, data: float) -> float:
-    """Return (1 − k)·F + k·D with k = D/(F + D), of an element and of its own text (pySST, 3.2)."""
-    share = data / (former + data) if former + data else 0.0
-    return (1.0 - share) * former + share * data
 
 
 # --- mapping a page to the tree

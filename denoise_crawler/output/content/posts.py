@@ -89,7 +89,7 @@ class Posts:
         """Return the kept ones of the posts that ``records`` are; none unless two say who wrote them, and when.
 
         Example:
-            >>> from denoise_crawler.records.thread import find_posts
+            >>> from denoise_crawler.records.posts import find_posts
             >>> post = "<div class=post><b>{}</b> <i>May {}, 2024</i><p>{}</p></div>"
             >>> html = post.format("Ann", 2, "Is it open today?") + post.format("Bob", 3, "It is, until six.")
             >>> page = Page.parse("https://a.example/", html)

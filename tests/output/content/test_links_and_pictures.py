@@ -8,7 +8,7 @@ from denoise_crawler.output.content.blocks import Block, Embed, Heading, Picture
 from denoise_crawler.output.content.builder import Builder
 from denoise_crawler.output.content.markdown import to_markdown
 from denoise_crawler.page import Page
-from denoise_crawler.records.thread import find_posts
+from denoise_crawler.records.posts import find_posts
 from tests.output.content.reading import READER, URL, blocks_of, written
 from tests.strategies import html_pages
 
