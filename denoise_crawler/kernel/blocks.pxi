@@ -145,7 +145,7 @@ cdef str with_numbers_alike(str names):
     """Return a class and id with one 0 in the place of each number: of the ids of posts, the words remain."""
     cdef Py_UCS4 one
     for one in names:
-        if one.isdecimal():
+        if 48 <= <uint32_t>one <= 57 or (<uint32_t>one > 127 and one.isdecimal()):
             return naming.DIGITS.sub("0", names)
     return names
 

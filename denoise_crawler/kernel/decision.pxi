@@ -94,15 +94,10 @@ def lines_around_text(blocks):
 
 # --- what is taken of a page: the chances of its blocks, the cut, what belongs together, headings with sections
 
-cdef double OF_OWN = shared.OF_OWN, OF_BEFORE = shared.OF_BEFORE, OF_AFTER = shared.OF_AFTER
-cdef double OF_TABLES = shared.OF_TABLES, OF_OTHERS = shared.OF_OTHERS
-cdef Py_ssize_t AROUND = shared.AROUND
-cdef double MOST_UNIT_TOKENS = shared.MOST_UNIT_TOKENS, SUREST = shared.SUREST
 cdef double STYLE_SHARE = shared.STYLE_SHARE, STYLE_PRIOR = shared.STYLE_PRIOR, TITLE_CHANCE = shared.TITLE_CHANCE
 cdef double LEAST_REPEATED = shared.LEAST_REPEATED
 cdef double LEAST_HEADING = shared.LEAST_HEADING_CHANCE, SURE_HEADING = shared.SURE_HEADING_CHANCE
-cdef int64_t TABLE = shared.UNITS.index(shared.TABLE), FORMULA = shared.UNITS.index(shared.FORMULA)
-cdef int64_t DEFINITIONS = shared.UNITS.index(shared.DEFINITIONS)
+cdef int64_t FORMULA = shared.UNITS.index(shared.FORMULA)
 
 
 cdef int check_ranges(const int64_t[:, ::1] ranges, Py_ssize_t column, Py_ssize_t count) except -1:
@@ -132,67 +127,6 @@ def content_chances(const double[::1] scores not None, site_stats, double shift,
     if title >= 0:
         chances[title] = larger(chances[title], TITLE_CHANCE) if wished else 0.0
     return found
-
-
-cdef inline double log_odds(double chance) noexcept nogil:
-    """Return a chance, within bounds, as log odds."""
-    chance = within(chance, 1.0 - SUREST, SUREST)
-    return log(chance / (1.0 - chance))
-
-
-def joint_chances(
-    const double[::1] own not None, const double[::1] tokens not None, const int64_t[:, ::1] units not None,
-    const int64_t[::1] silent not None,
-):
-    """Return the chances of blocks, their ``own`` if they are in no unit, else that of the unit."""
-    cdef Py_ssize_t index, at, count = own.shape[0]
-    cdef double words, mean
-    cdef bint fits = tokens.shape[0] == count
-    cdef uint8_t[::1] quiet = marks(count)
-    for index in range(silent.shape[0]):
-        fits &= 0 <= silent[index] < count
-    check(fits, "the columns do not fit the page")
-    check_ranges(units, 1, count)
-    for index in range(silent.shape[0]):
-        quiet[silent[index]] = 1
-    found = np.array(own)
-    cdef double[::1] joint = found
-    for index in range(units.shape[0]):
-        words = mean = 0.0
-        for at in range(units[index, 1], units[index, 2]):
-            if not quiet[at]:
-                words += tokens[at]
-                mean += own[at] * tokens[at]
-        if units[index, 0] == DEFINITIONS:
-            if words == 0.0:
-                mean = 0.0
-                for at in range(units[index, 1], units[index, 2]):
-                    words += 1.0
-                    mean += own[at]
-            mean = mean / words if words > 0.0 else 0.0
-        else:
-            mean = OF_OWN * log_odds(mean / words) if words > 0.0 else 0.0
-            mean += OF_TABLES if units[index, 0] == TABLE else OF_OTHERS
-            mean += OF_BEFORE * around(own, tokens, quiet, units[index, 1] - 1, -1)
-            mean = chance_of(mean + OF_AFTER * around(own, tokens, quiet, units[index, 2], 1))
-        for at in range(units[index, 1], units[index, 2]):
-            joint[at] = mean
-    return found
-
-
-cdef double around(
-    const double[::1] own, const double[::1] tokens, uint8_t[::1] quiet, Py_ssize_t at, Py_ssize_t step
-) noexcept:
-    """Return what the nearest blocks on one side of a unit say, as log odds."""
-    cdef Py_ssize_t left = AROUND
-    cdef double words = 0.0, mean = 0.0
-    while 0 <= at < own.shape[0] and left:
-        if not quiet[at]:
-            left -= 1
-            words += within(tokens[at], 0.0, MOST_UNIT_TOKENS) + 1.0
-            mean += own[at] * (within(tokens[at], 0.0, MOST_UNIT_TOKENS) + 1.0)
-        at += step
-    return log_odds(mean / words) if words > 0.0 else 0.0
 
 
 def most_f1(const double[::1] chances not None, const double[::1] tokens not None, double shift=0.0):

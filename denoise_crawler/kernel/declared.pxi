@@ -4,10 +4,6 @@ Calls on the reader stand here as well.
 """
 
 cdef uint64_t START = 0xCBF29CE484222325U
-cdef enum:
-    LEVELS_TO_ROW = 5  # from a block up to its row
-    LEAST_ROWS = 3  # of what is no list and no table
-cdef double LEAST_SHARE = 0.6  # of the words of a row that is declared
 
 
 cdef inline bint is_sign(uint32_t letter) noexcept nogil:
@@ -161,7 +157,8 @@ def agreement(blocks, list texts not None, list fields not None, Py_ssize_t kind
                 rows[field, index] = held / <double>(size if size else 1)
                 rows[kinds + field, index] = runs.found[field] / <double>(runs.totals[field] if runs.totals[field] else 1)
     if there & ~aside:
-        fill_declared_rows(rows, 2 * kinds, page, covered, there & ~aside, bounds)
+        inside = np.asarray(covered)[:words.shape[0]] & (there & ~aside) > 0
+        table[2 * kinds] = row_shares(inside, np.asarray(bounds), blocks.elements, blocks.around)
     return table
 
 
@@ -172,46 +169,6 @@ cdef bint ends_at(const int64_t[::1] bounds, Py_ssize_t index, int64_t end) noex
         while index + 1 < bounds.shape[0] and bounds[index + 1] < end:
             index += 1
     return index + 1 < bounds.shape[0] and bounds[index + 1] == end
-
-
-cdef int fill_declared_rows(
-    float[:, ::1] rows, Py_ssize_t row, Page page, int64_t[::1] covered, int64_t wanted, const int64_t[::1] bounds
-) except -1:
-    """Fill a row with the share of the rows of the list around each block that stand in fields ``wanted``.
-
-    The row around a block is the nearest item or table row above it, else the element that it stands in.
-    """
-    cdef Py_ssize_t index, at, level
-    cdef int64_t words, item = shared.LI, definition = shared.DD, cell = shared.TD
-    cdef bint listed
-    cdef int64_t[::1] until = longs(covered.shape[0]), members = longs(page.size), agreeing = longs(page.size)
-    cdef uint8_t[::1] is_row = marks(page.size)
-    for index in range(page.size):
-        if page.tags[index] == item or page.tags[index] == definition:
-            is_row[index] = 1
-        elif page.tags[index] == cell and page.parents[index] > 0:
-            is_row[page.parents[index]] = 1
-    for index in range(covered.shape[0] - 2):
-        until[index + 1] = until[index] + (covered[index] & wanted != 0)
-    for index in range(1, page.size):
-        words = bounds[page.last[index]] - bounds[page.first[index]]
-        if words:
-            members[page.parents[index]] += 1
-            if until[bounds[page.last[index]]] - until[bounds[page.first[index]]] >= LEAST_SHARE * words:
-                agreeing[page.parents[index]] += 1
-    for index in range(page.count):
-        at, listed = page.homes[index], False
-        for level in range(LEVELS_TO_ROW):
-            if is_row[at]:
-                listed = True
-                break
-            at = max(page.parents[at], 0)
-        if not listed:
-            at = page.homes[index]
-        at = max(page.parents[at], 0)
-        if listed or members[at] >= LEAST_ROWS:
-            rows[row, index] = agreeing[at] / <double>(members[at] if members[at] else 1)
-    return 0
 
 
 # --- the title among the blocks: words that texts have in common

@@ -19,7 +19,10 @@ from libc.string cimport memcpy, memset
 from denoise_crawler.kernel import columns as shared
 from denoise_crawler.kernel import names as naming
 from denoise_crawler.kernel.columns import Blocks, Choice, Elements, Headline, SiteStats
-from denoise_crawler.kernel.reference_text import rules_of  # sites have few style sheets
+# few pages have units or declare rows, and sites have few style sheets
+from denoise_crawler.kernel.reference_decision import joint_chances
+from denoise_crawler.kernel.reference_declared import row_shares
+from denoise_crawler.kernel.reference_text import rules_of
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)

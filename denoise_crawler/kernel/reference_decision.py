@@ -5,6 +5,8 @@ These are the likeliest, as many as promise the best F1, and what belongs togeth
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from math import exp, log, log1p
 from typing import TYPE_CHECKING, Any
 
@@ -119,17 +121,20 @@ def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices
     That is the mean over its tokens; for tables, code and formulas what stands around the unit counts as well.
     The own chances of ``silent`` blocks say nothing.
     """
-    joint, speaks = own.copy(), np.ones(len(own), bool)
-    speaks[silent] = False
-    speaking, counted = np.flatnonzero(speaks), np.minimum(tokens, shared.MOST_UNIT_TOKENS) + 1.0
+    joint, quiet = own.copy(), {*silent.tolist()}
+    if not len(units):
+        return joint
+    chances, weights = own.tolist(), tokens.tolist()
+    counted = [min(weight, shared.MOST_UNIT_TOKENS) + 1.0 for weight in weights]
+    speaking = [block for block in range(len(own)) if block not in quiet]
     for kind, first, last in units.tolist():
-        begin, end = speaking.searchsorted((first, last)).tolist()
-        mean = _mean(own, tokens, speaking[begin:end])
+        begin, end = bisect_left(speaking, first), bisect_left(speaking, last)
+        mean = _mean(chances, weights, speaking[begin:end])
         if kind == _DEFINITIONS:
             joint[first:last] = running(own[first:last])[-1] / max(last - first, 1) if mean is None else mean
             continue
-        before = _log_odds(_mean(own, counted, speaking[max(begin - shared.AROUND, 0) : begin][::-1]))
-        after = _log_odds(_mean(own, counted, speaking[end : end + shared.AROUND]))
+        before = _log_odds(_mean(chances, counted, speaking[max(begin - shared.AROUND, 0) : begin][::-1]))
+        after = _log_odds(_mean(chances, counted, speaking[end : end + shared.AROUND]))
         odds = shared.OF_OWN * _log_odds(mean) + (shared.OF_TABLES if kind == _TABLE else shared.OF_OTHERS)
         odds = odds + shared.OF_BEFORE * before + shared.OF_AFTER * after
         joint[first:last] = 1.0 / odds_against(np.array([odds]))
@@ -141,10 +146,13 @@ _TABLE, _FORMULA, _DEFINITIONS = (
 )
 
 
-def _mean(chances: Numbers, weights: Numbers, blocks: Indices) -> float | None:
+def _mean(chances: Sequence[float], weights: Sequence[float], blocks: Sequence[int]) -> float | None:
     """Return the mean chance of some blocks by their weights; None if they weigh nothing."""
-    whole = running(weights[blocks])[-1]
-    return float(running(chances[blocks] * weights[blocks])[-1] / whole) if whole > 0.0 else None
+    whole = held = 0.0
+    for block in blocks:
+        whole += weights[block]
+        held += chances[block] * weights[block]
+    return held / whole if whole > 0.0 else None
 
 
 def _log_odds(chance: float | None) -> float:

@@ -7,9 +7,9 @@ three cells. How blocks call on the reader to do something is the last part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,65 +61,39 @@ def agreement(blocks: Blocks, texts: list[str], fields: Sequence[int], kinds: in
     """
     if len(texts) != len(fields):
         raise ValueError("each declared text has a field")
-    rows, numbers = np.full((2 * kinds + 1, len(blocks)), shared.UNSAID, np.float32), dict[str, int]()
-    declared, ends = _words(texts)
+    rows, runs = np.full((2 * kinds + 1, len(blocks)), shared.UNSAID, np.float32), dict[tuple[str, ...], int]()
+    for text, field in zip(texts, fields, strict=True):
+        words, _ = _words([text])
+        for run in [tuple(words)] if len(words) in (1, 2) else zip(words, words[1:], words[2:], strict=False):
+            runs[run] = runs.get(run, 0) | 1 << field  # the fields that have it, a bit for each
     shown, bounds = _words(blocks.texts)
-    own = np.array([numbers.setdefault(word, len(numbers) + 1) for word in declared], np.uint64)
-    runs, field_bits = _declared_runs(own, ends, np.array(fields, np.int64))
-    seen = np.array([numbers.get(word, _NO_WORD) for word in shown], np.uint64)
-    covered, is_shown = np.zeros(len(shown), np.int64), np.zeros(len(runs), bool)
-    for size, at in enumerate(_places_of_runs(bounds) if len(runs) else (), 1):
-        run = _runs(seen, at, size)
-        place = np.minimum(runs.searchsorted(run), len(runs) - 1)
-        hit = runs[place] == run
-        is_shown[place[hit]] = True
-        for step in range(size):
-            covered[at[hit] + step] |= field_bits[place[hit]]
+    covered, found = np.zeros(len(shown), np.int64), set[tuple[str, ...]]()
+    for at, size in _places_of_runs(bounds.tolist()) if runs else ():
+        run = tuple(shown[at : at + size])
+        if run in runs:
+            found.add(run)
+            covered[at : at + size] |= runs[run]
     for field in set(fields):
+        in_field = [run in found for run, bits in runs.items() if bits >> field & 1]
         rows[field] = _between(covered >> field & 1, bounds[:-1], bounds[1:]) / np.maximum(np.diff(bounds), 1)
-        in_field = field_bits >> field & 1
-        rows[kinds + field] = in_field[is_shown].sum() / max(in_field.sum(), 1)
+        rows[kinds + field] = sum(in_field) / max(len(in_field), 1)
     if wanted := sum(1 << field for field in set(fields)) & ~aside:
-        rows[2 * kinds] = _row_shares(
-            (covered & wanted > 0).astype(np.int64), bounds, blocks.elements, blocks.around
-        )
+        rows[2 * kinds] = row_shares(covered & wanted > 0, bounds, blocks.elements, blocks.around)
     return rows
 
 
-_NO_WORD = (1 << 64) - 1  # of the page, that nothing declares
+def _places_of_runs(bounds: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where runs of words begin that may be declared, and how many words: short ones fill blocks."""
+    ends = {*bounds}
+    yield from ((at, 3) for at in range(bounds[-1] - 2))
+    for begin, end in pairwise(bounds):
+        if end == begin + 1:
+            yield begin, 1
+        if begin < end <= begin + 2 in ends:
+            yield begin, 2
 
 
-def _runs(words: NDArray[np.uint64], at: Indices, size: int) -> NDArray[np.uint64]:
-    """Return a number for each run of so many words, from those of its words; 0 stands for none."""
-    spread, none = np.uint64(shared.SPREAD), np.uint64(0)
-    one, two, three = (words[at + step] if step < size else none for step in range(3))
-    runs: NDArray[np.uint64] = (one * spread + two) * spread + three
-    return runs
-
-
-def _declared_runs(
-    words: NDArray[np.uint64], ends: Indices, fields: Indices
-) -> tuple[NDArray[np.uint64], Indices]:
-    """Return the distinct runs of declared texts, ascending, and the fields that have each, a bit for each."""
-    count, begin = np.diff(ends), ends[:-1]
-    text_of = np.repeat(np.arange(len(count)), count)
-    inside = np.flatnonzero(np.arange(len(words)) + 2 < ends[1:][text_of])  # two words of the text follow
-    places = begin[count == 1], begin[count == 2], inside
-    runs = np.concatenate([_runs(words, at, size) for size, at in enumerate(places, 1)])
-    distinct, group = np.unique(runs, return_inverse=True)
-    bits = np.zeros(len(distinct), np.int64)
-    np.bitwise_or.at(bits, group, np.int64(1) << fields[text_of[np.concatenate(places)]])
-    return distinct, bits
-
-
-def _places_of_runs(bounds: Indices) -> tuple[Indices, Indices, Indices]:
-    """Return where runs of one word, of two and of three begin that may be declared: short ones fill blocks."""
-    begin, count = bounds[:-1], np.diff(bounds)
-    pairs = begin[(count > 0) & (count <= 2) & np.isin(begin + 2, bounds)]
-    return begin[count == 1], pairs, np.arange(bounds[-1] - 2)
-
-
-def _between(numbers: Indices, first: Indices, last: Indices) -> Indices:
+def _between(numbers: Any, first: Indices, last: Indices) -> Indices:
     """Return the sums of the numbers from each first place up to each last."""
     sums = np.concatenate([[0], np.cumsum(numbers)])
     between: Indices = sums[last] - sums[first]
@@ -131,7 +105,7 @@ _LEAST_ROWS = 3  # of what is no list and no table
 _UP = 5  # elements, from a block up to its row
 
 
-def _row_shares(covered: Indices, bounds: Indices, place: Indices, around: Elements) -> Numbers:
+def row_shares(covered: Flags, bounds: Indices, place: Indices, around: Elements) -> Numbers:
     """Return by block the share of the rows of the list around it whose words are ``covered``.
 
     Its row is the nearest item or table row above it, else the element that it stands in.

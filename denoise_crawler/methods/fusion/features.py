@@ -177,7 +177,9 @@ class Look:
     @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        return self._scores(self._by_feature)
+        scores = self._scores(self._by_feature)
+        del self._by_feature  # most of a look, which pages that wait keep; whoever asks for reasons makes it anew
+        return scores
 
     def scores_of(self, blocks: Indices) -> Numbers:
         """Return the scores of some ``blocks``, without those of all."""
