@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.training.boxes import boxed
-from benchmarks.training.examples import LEAST_PAGES, labelled, planted, sample_of, wishes_of
+from benchmarks.training.examples import LEAST_PAGES, labelled, planted, preferences_of, sample_of
 from benchmarks.training.fitting import BOOSTERS, FOLDS, fold, fold_file, kind_odds
 from denoise_crawler.evaluation import TUNING, GoldPage, half
 from denoise_crawler.kernel.columns import UNSAID
@@ -86,7 +86,7 @@ def test_a_sample_has_all_blocks_near_content_and_its_counts_stand_for_all() -> 
 def test_the_wish_for_the_title_is_what_the_gold_of_the_page_has_or_unsaid(*, title: bool) -> None:
     (page,) = labelled([gold_page("a.example", 1, title=title)])
     look = page.look(Words.none())
-    said = {wishes_of(page, look, known)[0] for known in range(40)}
+    said = {preferences_of(page, look, known)[0] for known in range(40)}
     assert said == {float(title), UNSAID}
 
 

@@ -177,7 +177,7 @@ def rows(
         amounts = [known for known in _amounts(one, len(others)) if known >= least_known]
         for known in amounts:
             site_stats = known_site(one, others, known).site_stats_for(one.key, one.blocks)
-            look = alone.knowing(site_stats, wishes_of(one, alone, known))
+            look = alone.knowing(site_stats, preferences_of(one, alone, known))
             yield _rows(one, look.table, WARM_WEIGHT / (len(amounts) - (0 in amounts)) if known else 1.0)
 
 
@@ -194,7 +194,7 @@ def known_site(
     return evidence
 
 
-def wishes_of(page: LabelledPage, look: Look, known: int) -> tuple[float, float]:
+def preferences_of(page: LabelledPage, look: Look, known: int) -> tuple[float, float]:
     """Return what whoever wrote the gold of a page must have wished; each wish is unsaid by chance.
 
     Asked by page: by set, the wish would only name the set.
@@ -203,8 +203,8 @@ def wishes_of(page: LabelledPage, look: Look, known: int) -> tuple[float, float]
     best = look.headline.best
     title = float(page.content[best]) if best >= 0 else UNSAID
     comments = _comments_wish(page, chance)
-    wishes = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]
-    return wishes[0], wishes[1]
+    preferences = [UNSAID if chance.random() < _UNSAID_SHARE else wish for wish in (title, comments)]
+    return preferences[0], preferences[1]
 
 
 def _comments_wish(page: LabelledPage, chance: random.Random) -> float:

@@ -18,7 +18,7 @@ from denoise_crawler.errors import needs
 from denoise_crawler.evaluation import score
 from denoise_crawler.kernel.columns import KINDS, MAX_LEAVES, SiteStats
 from denoise_crawler.kernel.names import words_of
-from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Wishes
+from denoise_crawler.methods.fusion.features import KEEP, LEAVE, Look, Preferences
 from denoise_crawler.methods.fusion.page_type import PAGE_TYPE_NAMES, page_type_row
 from denoise_crawler.methods.fusion.trees import Tree
 from denoise_crawler.methods.fusion.weights import WrittenForest
@@ -163,9 +163,9 @@ def expected_and_measured(
 
 def _measured(page: LabelledPage, alone: Look, site_stats: SiteStats | None) -> tuple[float, float]:
     blocks, best = page.blocks, alone.headline.best
-    wishes = Wishes(title=KEEP if best >= 0 and page.content[best] else LEAVE)
-    look, title = alone.knowing(site_stats, wishes.columns), (alone.headline.sure, wishes.title == KEEP)
-    chances = kernel.active.content_chances(look.scores, site_stats, wishes.shift, *title)
+    preferences = Preferences(title=KEEP if best >= 0 and page.content[best] else LEAVE)
+    look, title = alone.knowing(site_stats, preferences.columns), (alone.headline.sure, preferences.title == KEEP)
+    chances = kernel.active.content_chances(look.scores, site_stats, preferences.shift, *title)
     kept, expected, _ = kernel.active.most_f1(chances, blocks.tokens)
     text = "\n".join(blocks.texts[block] for block in np.flatnonzero(kept))
     return expected, score(text, page.gold).f1

@@ -35,7 +35,7 @@ from denoise_crawler.reading.http_response import looks_like_html
 
 PROGRAM, STDIN, WRONG_USAGE = "denoise-crawler", "-", 2
 USER_AGENT = PROGRAM
-_WISHES = ("title", "comments", "favour")
+_PREFERENCES = ("title", "comments", "favour")
 _EXAMPLE = f"{PROGRAM} https://example.com/news/1 --form markdown"
 _EPILOG = help_text(
     {
@@ -117,9 +117,9 @@ def _check(arguments: Namespace, parser: ArgumentParser) -> None:
 
 
 def _known_site(arguments: Namespace, parser: ArgumentParser, opened: ExitStack) -> KnownSite:
-    wishes = {name: getattr(arguments, name) for name in _WISHES if getattr(arguments, name) is not None}
+    preferences = {name: getattr(arguments, name) for name in _PREFERENCES if getattr(arguments, name) is not None}
     try:
-        choice, rules = MethodChoice(arguments.method, wishes), read_rules(arguments.rules, arguments)
+        choice, rules = MethodChoice(arguments.method, preferences), read_rules(arguments.rules, arguments)
     except (MethodError, RulesError) as error:
         parser.error(str(error))
     given, more = Writing.given(arguments), arguments.json or arguments.front_matter

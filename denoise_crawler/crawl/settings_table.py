@@ -17,7 +17,7 @@ from scrapy.utils.misc import load_object
 from denoise_crawler.denoiser import SHORT_SITES, SITES_IN_MEMORY
 from denoise_crawler.errors import SettingError
 from denoise_crawler.methods import DEFAULT_METHOD, METHODS
-from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Wishes
+from denoise_crawler.methods.fusion.features import FAVOUR, WORDS, Preferences
 from denoise_crawler.options import (
     DICT,
     FLAG,
@@ -88,7 +88,7 @@ FOLDER = OptionType(
 )
 
 
-_WISHES = Wishes()
+_PREFERENCES = Preferences()
 
 
 @dataclass(frozen=True)
@@ -117,16 +117,16 @@ class MethodSettings(OptionTable):
     method_options: dict[str, object] = option("DENOISE_METHOD_OPTIONS", {}, DICT)
     """The parameters of the method, such as `{"max_pages": 64}`."""
 
-    title: str = option("DENOISE_TITLE", _WISHES.title, one_of(WORDS))
+    title: str = option("DENOISE_TITLE", _PREFERENCES.title, one_of(WORDS))
     """Whether the text begins with the page's title: most who read or index a text want its headline in it. Only
     `fusion` knows this setting and the next two, and `one_look` this one and `DENOISE_FAVOUR`. They are options of
     these methods as well: `denoise_pages(pages, title="leave")`."""
 
-    comments: str = option("DENOISE_COMMENTS", _WISHES.comments, one_of(WORDS))
+    comments: str = option("DENOISE_COMMENTS", _PREFERENCES.comments, one_of(WORDS))
     """Whether the text includes what readers wrote below an article, an answer or an issue. The posts of a forum
     thread are no comments: they are always kept."""
 
-    favour: str = option("DENOISE_FAVOUR", _WISHES.favour, one_of(FAVOUR))
+    favour: str = option("DENOISE_FAVOUR", _PREFERENCES.favour, one_of(FAVOUR))
     """What is better where a block is in doubt. `precision`: less noise. `recall`: less is missing. `balanced`:
     neither."""
 

@@ -16,7 +16,7 @@ from denoise_crawler.errors import WeightsError
 from denoise_crawler.kernel.columns import Blocks
 from denoise_crawler.methods import MethodChoice
 from denoise_crawler.methods.fusion.blocks import blocks_of, parts_of
-from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Look, Wishes, Words
+from denoise_crawler.methods.fusion.features import BLOCK_NAMES, LOCAL_NAMES, Look, Preferences, Words
 from denoise_crawler.methods.fusion.markup_words import ClassWords, KindWords
 from denoise_crawler.methods.fusion.record_blocks import field_reason, record_fields
 from denoise_crawler.methods.fusion.site_evidence import SiteEvidence
@@ -253,7 +253,7 @@ def test_every_feature_is_a_finite_number_for_each_block(html: str) -> None:
     found = blocks_of(one)
     for site_stats in (None, evidence.site_stats_for(0, found)):
         alone = Look.of(one, Words(ClassWords({"nav": -1.0}), KindWords({})), shipped_model().forests)
-        table = alone.knowing(site_stats, Wishes().columns).table
+        table = alone.knowing(site_stats, Preferences().columns).table
         assert table.shape == (len(found), len(BLOCK_NAMES))
         assert np.isfinite(table).all()
 

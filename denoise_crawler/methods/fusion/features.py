@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 WORDS = KEEP, LEAVE = "keep", "leave"
 # What is added to the log odds of every block before the best text is chosen.
 FAVOUR = {"precision": -0.5, "balanced": 0.0, "recall": 0.5}
-NO_WISHES = UNSAID, UNSAID
-WISH_COLUMNS = ("wish title", "wish comments")
+NO_PREFERENCES = UNSAID, UNSAID
+PREFERENCE_COLUMNS = ("wish title", "wish comments")
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class Preferences:
     """The title and readers' comments in the text or not, and what is favoured where a block is in doubt.
 
     The posts of a forum thread are no comments: they are its text. Raises ValueError for other words.
@@ -55,7 +55,7 @@ class Wishes:
 
     @property
     def columns(self) -> tuple[float, float]:
-        """The wishes as features of all blocks."""
+        """The preferences as features of all blocks."""
         return float(self.title == KEEP), float(self.comments == KEEP)
 
 
@@ -81,8 +81,8 @@ _PAGE_NAMES = (
     *SAID,
     *DECLARED,
 )
-# the features of a first look: those of the page, of its site, and the wishes; and those of a second look
-LOCAL_NAMES = (*_PAGE_NAMES, *SITE, *WISH_COLUMNS)
+# the features of a first look: those of the page, of its site, and the preferences; and those of a second look
+LOCAL_NAMES = (*_PAGE_NAMES, *SITE, *PREFERENCE_COLUMNS)
 BLOCK_NAMES = (*LOCAL_NAMES, *SCORES)
 
 
@@ -115,7 +115,7 @@ class Look:
     class_words: ClassWords
     forests: Forests | None = None
     site_stats: SiteStats | None = None
-    wishes: tuple[float, float] = NO_WISHES
+    preferences: tuple[float, float] = NO_PREFERENCES
 
     @classmethod
     def of(
@@ -127,11 +127,11 @@ class Look:
             page.once(unit_kinds), page.once(blocks_of), words.classes, forests, site_stats,
         )  # fmt: skip
 
-    def knowing(self, site_stats: SiteStats | None, wishes: tuple[float, float]) -> Look:
-        """Look at the same page again, with what its site says and what is wished."""
-        if site_stats is None and self.site_stats is None and wishes == self.wishes:
+    def knowing(self, site_stats: SiteStats | None, preferences: tuple[float, float]) -> Look:
+        """Look at the same page again, with what its site says and what the caller prefers."""
+        if site_stats is None and self.site_stats is None and preferences == self.preferences:
             return self
-        other = replace(self, site_stats=site_stats, wishes=wishes)
+        other = replace(self, site_stats=site_stats, preferences=preferences)
         other.headline, other.of_page = self.headline, self.of_page
         return other
 
@@ -166,7 +166,7 @@ class Look:
     @cached_property
     def _by_feature(self) -> Table:
         first = self.forests and self.forests.first.in_kernel
-        table: Table = kernel.active.look_at(self.blocks, self.of_page, self.site_stats, self.wishes, first)
+        table: Table = kernel.active.look_at(self.blocks, self.of_page, self.site_stats, self.preferences, first)
         return table
 
     @property
@@ -177,7 +177,9 @@ class Look:
     @cached_property
     def scores(self) -> Numbers:
         """By block, the log odds that it is content."""
-        return self._scores(self._by_feature)
+        scores = self._scores(self._by_feature)
+        del self._by_feature  # most of a look, which pages that wait keep; whoever asks for reasons makes it anew
+        return scores
 
     def scores_of(self, blocks: Indices) -> Numbers:
         """Return the scores of some ``blocks``, without those of all."""
