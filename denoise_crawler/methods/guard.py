@@ -45,14 +45,12 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     """
     if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
         return judgement
-    kept = ~np.array(judgement.noise, bool)
-    if not (kept & unseen.hidden).any() or _characters(page, kept & unseen.hidden) < MIN_WORDS:
-        return judgement
-    seen = _characters(page, kept & ~unseen.hidden)
-    if _characters(page, kept & unseen.hidden) <= seen or _is_paid_for(page):
+    kept, characters = ~np.array(judgement.noise, bool), np.array(page.characters, np.int64)
+    hidden = characters[kept & unseen.hidden].sum()
+    if hidden < MIN_WORDS or hidden <= characters[kept & ~unseen.hidden].sum() or _is_paid_for(page):
         return judgement
     gone = _unexplained(page, unseen.hidden)
-    if _characters(page, kept & gone) <= _characters(page, kept & ~gone):
+    if characters[kept & gone].sum() <= characters[kept & ~gone].sum():
         return judgement
     if not _has_content(page, kept & ~gone, gone):
         return judgement
@@ -69,10 +67,6 @@ def _has_content(page: Page, shown: Bits, gone: Bits) -> bool:
         return True
     shown = ~np.array(Fusion().judge(page).noise, bool) & ~gone
     return _words(page, np.flatnonzero(shown).tolist()) >= MIN_WORDS
-
-
-def _characters(page: Page, nodes: Bits) -> int:
-    return int(np.array(page.characters, np.int64)[nodes].sum())
 
 
 def _words(page: Page, nodes: Iterable[int]) -> int:

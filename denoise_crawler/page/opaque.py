@@ -113,7 +113,8 @@ class LineNumbers:
         """Return the numbers in ``element``; none if it holds anything else."""
         texts: Any = _TEXTS(element)
         words = [word.strip(".:|") for text in texts for word in text.split()]
-        if all(word.isascii() and word.isdecimal() and len(word) <= _MOST_DIGITS for word in words):
+        figures = "".join(words)
+        if figures.isascii() and figures.isdecimal() and all(words) and len(max(words, key=len)) <= _MOST_DIGITS:
             return list(map(int, words))
         self._left -= sum(map(len, texts)) + len(texts)
         return []

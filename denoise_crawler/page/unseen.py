@@ -148,7 +148,7 @@ _KNOWN = frozenset({*HEARD, "w-condition-invisible"})
 PANEL_WORDS = re.compile(
     r"accordion|collaps|toggl|expand|faq|\btab(?:s\b|[-_]?(?:pane|content|body))", re.IGNORECASE
 )
-_WORDS_AT_ONCE = 16
+_WORDS_AT_ONCE = 32  # as many as the compiled core looks for at once
 _MOST_CONTROLS = 64
 _TARGETS = "data-target", "data-bs-target", "href"
 

@@ -55,32 +55,30 @@ def alike_elements(page: Page) -> dict[str, list[int]]:
         >>> alike_elements(page)["div.post"]
         [1, 3]
     """
-    tags, parents = page.nodes.tags, page.nodes.parents
-    alike: dict[str, list[int]] = defaultdict(list)
-    firsts = ["body"]
-    for index, names in enumerate(page.once(names_of)):
-        if index == 0 or tags[index] == TEXT:
-            firsts += [""] * (index > 0)
-            continue
-        names = names or (f"{tags[index]}<{firsts[parents[index]]}"[:MAX_NAME_CHARACTERS],)
-        firsts.append(names[0])
-        for name in names:
-            alike[name].append(index)
+    nodes, alike = page.nodes, defaultdict[str, list[int]](list)
+    firsts = {0: "body"}  # by element, the first of its names
+    for index, (tag, parent, names) in enumerate(zip(nodes.tags, nodes.parents, page.once(names_of), strict=True)):
+        if index and tag != TEXT:
+            names = names or (f"{tag}<{firsts[parent]}"[:MAX_NAME_CHARACTERS],)
+            firsts[index] = names[0]
+            for name in names:
+                alike[name].append(index)
     return alike
 
 
 def names_of(page: Page) -> list[tuple[str, ...]]:
     """Return by node the names of an element, none of a text; ask for them by ``page.once``."""
-    nodes = page.nodes
-    return [() if tag == TEXT else _names_of(nodes, index, tag) for index, tag in enumerate(nodes.tags)]
+    nodes, names = page.nodes, list[tuple[str, ...]]()
+    for index, tag in enumerate(nodes.tags):
+        attributes = None if tag == TEXT else nodes.attributes_of(index, _HAS_PROPERTY)
+        names.append(_names_of(nodes, index, tag, attributes) if attributes and any(attributes) else ())
+    return names
 
 
-def _names_of(nodes: Nodes, index: int, tag: str) -> tuple[str, ...]:
-    if (found := nodes.attributes_of(index, _HAS_PROPERTY)) is None:
-        return ()
-    written, identity, has_property = found
+def _names_of(nodes: Nodes, index: int, tag: str, attributes: tuple[str, str, int]) -> tuple[str, ...]:
+    written, identity, has_property = attributes
     named_property = nodes.elements[index].get("itemprop", "")[:_LONGEST] if has_property else ""
-    kind = _DIGITS.sub("", identity[:_LONGEST])  # ids with other numbers are alike
+    kind = _DIGITS.sub("", identity[:_LONGEST]) if identity else ""  # ids with other numbers are alike
     return _names(tag, written[:_LONGEST], "" if kind == identity[:_LONGEST] else kind, named_property)
 
 
@@ -116,10 +114,11 @@ def texts_of_most(nodes: Nodes, elements: Sequence[int], shortest: int = 1) -> f
 
 def outermost(nodes: Nodes, indices: list[int]) -> list[int]:
     """Return those of the elements that stand in no other of them."""
-    outer: list[int] = []
+    ends, outer, end = nodes.ends, list[int](), 0
     for index in indices:
-        if not outer or index >= nodes.ends[outer[-1]]:
+        if index >= end:
             outer.append(index)
+            end = ends[index]
     return outer
 
 

@@ -49,7 +49,7 @@ _MAX_ATTRIBUTE = 200  # characters of an attribute
 
 def users_of(page: Page) -> list[int]:
     """Return by post of the page's thread the text node that names its user, -1 where there is none."""
-    nodes, thread = page.nodes, page.once(thread_of)
+    nodes, thread, names = page.nodes, page.once(thread_of), page.once(names_of)
     by_name: dict[str, dict[int, int]] = defaultdict(dict)
     following = _next_texts(nodes)
 
@@ -66,7 +66,7 @@ def users_of(page: Page) -> list[int]:
             text = following[index]
             if nodes.tags[index] == TEXT or index in closed or text >= nodes.ends[index] or not is_name(text):
                 continue
-            for name in _user_names(page, index):
+            for name in _user_names(nodes, names, index):
                 by_name[name].setdefault(number, text)
     users = [-1] * len(thread.bodies)
     for place, (likeness, texts) in enumerate(_best_names(nodes, by_name, len(users))):
@@ -105,8 +105,7 @@ def _leads_to_date(nodes: Nodes, text: int, following: Sequence[int]) -> bool:
     return beside and nodes.texts[text].islower() and _date_in(nodes, behind) is not None
 
 
-def _user_names(page: Page, index: int) -> Iterator[str]:
-    nodes, names = page.nodes, page.once(names_of)
+def _user_names(nodes: Nodes, names: Sequence[Sequence[str]], index: int) -> Iterator[str]:
     yield from names[index]
     if nodes.tags[index] == "a" and _ADDRESS.search(nodes.elements[index].get("href", "")):
         yield "a user"
@@ -128,13 +127,11 @@ def _may_be_name(text: str) -> bool:
 
 def _next_texts(nodes: Nodes) -> list[int]:
     """Return by node the first text at or behind it."""
-    following = len(nodes)
-    firsts = [following] * following
-    for index in range(following - 1, -1, -1):
-        if nodes.tags[index] == TEXT and not nodes.texts[index].isspace():
-            following = index
-        firsts[index] = following
-    return firsts
+    firsts = list[int]()
+    for index, text in enumerate(nodes.texts):
+        if text and not text.isspace():
+            firsts += [index] * (index + 1 - len(firsts))
+    return firsts + [len(nodes)] * (len(nodes) - len(firsts))
 
 
 def find_posts(page: Page) -> list[PageRecord]:

@@ -14,6 +14,7 @@ from denoise_crawler.page.date_parsing import AGO
 from denoise_crawler.records.listings import alike_elements, outermost
 
 LONGER_THAN_DATES = 61  # characters of a text that is more than a date
+_TIMES = frozenset({"time"})
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|mars|avril|juin|juil|août|déc"
     r"|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|mrt|mei|янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек|stycz|lut|kwi"
@@ -93,14 +94,13 @@ def thread_of(page: Page) -> Thread:
 
 def _prefix_sums_of(page: Page) -> PrefixSums:
     nodes = page.nodes
-    texts = [" ".join(text.split()) for text in nodes.texts]
+    texts = [text and " ".join(text.split()) for text in nodes.texts]
     often = Counter([text for text in texts if text and len(text) <= _SHORT])
-    dated = [
-        find_date(text[:LONGER_THAN_DATES]) is not None if text else tag == "time" and end == index + 1
-        for index, (tag, text, end) in enumerate(zip(nodes.tags, texts, nodes.ends, strict=True))
-    ]
+    dated = [0 < len(text) < LONGER_THAN_DATES and find_date(text) is not None for text in texts]
+    for index in nodes.tagged(_TIMES):
+        dated[index] = nodes.ends[index] == index + 1
     prose = [
-        0 if not text or link >= 0 or has_date or often[text] > _OFTEN else characters
+        0 if not text or link >= 0 or has_date or often.get(text, 0) > _OFTEN else characters
         for text, link, has_date, characters in zip(texts, nodes.links, dated, page.characters, strict=True)
     ]
     sums = [list(accumulate(numbers, initial=0)) for numbers in (prose, page.characters, map(int, dated))]
@@ -112,12 +112,13 @@ def _likeness(nodes: Nodes, sums: PrefixSums, bodies: Sequence[int], least: floa
 
     0 if they have too little prose for ``least``, however much looks like posts otherwise.
     """
-    spans = [(body, nodes.ends[body]) for body in bodies]
-    prose = [sums.prose[end] - sums.prose[start] for start, end in spans]
-    if (total := sum(prose)) <= least * sums.prose[-1]:
+    ends, sum_of_prose = nodes.ends, sums.prose
+    prose = [sum_of_prose[ends[body]] - sum_of_prose[body] for body in bodies]
+    if (total := sum(prose)) <= least * sum_of_prose[-1]:
         return 0.0
+    spans = [(body, ends[body]) for body in bodies]
     held = [sums.characters[end] - sums.characters[start] for start, end in spans]
-    coverage = total / sums.prose[-1]
+    coverage = total / sum_of_prose[-1]
     density = sum([one / every for one, every in zip(prose, held, strict=True) if every]) / sum(map(bool, held))
     borders = zip([0, *[end for _, end in spans]], [*bodies, len(nodes)], strict=True)
     between = [sums.dates[start] > sums.dates[end] for end, start in borders]
