@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -27,7 +27,7 @@ def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
     """Return True if ``noscript`` holds more text than a notice; add those inside of it to ``swallowing``."""
     if noscript in swallowing:
         return True
-    if _LENGTH(noscript) <= NOTICE:  # without an object for each element in it
+    if cast("float", _LENGTH(noscript)) <= NOTICE:  # without an object for each element in it
         return False
     characters = 0
     for text in noscript.itertext():
