@@ -141,15 +141,6 @@ cdef tuple elements_of(
     return found, line + 1
 
 
-cdef str with_numbers_alike(str names):
-    """Return a class and id with one 0 in the place of each number: of the ids of posts, the words remain."""
-    cdef Py_UCS4 one
-    for one in names:
-        if 48 <= <uint32_t>one <= 57 or (<uint32_t>one > 127 and one.isdecimal()):
-            return naming.DIGITS.sub("0", names)
-    return names
-
-
 cdef Py_ssize_t first_tagged(Py_ssize_t tag, const int32_t[::1] tags) noexcept:
     """Return the first node with a tag, or the number of nodes if none has it."""
     cdef Py_ssize_t index
@@ -240,18 +231,11 @@ cdef str measure(str text, Py_ssize_t row, double[:, ::1] numbers, uint32_t[:, :
     return text
 
 
-cdef uint32_t masked_hash(str text, bint is_kept) except? 0:
-    """Return the hash of a text with one 0 in the place of each number, or nothing if no number ``is_kept``.
-
-    Most are ASCII, and no object is made.
-    """
-    cdef unsigned char written[256]
-    cdef const unsigned char* letters
+cdef Py_ssize_t mask_numbers(str text, bint is_kept, unsigned char* written) noexcept:
+    """Write an ASCII text with one 0 in the place of each number, or nothing if none ``is_kept``; return its size."""
+    cdef const unsigned char* letters = <const unsigned char*>PyUnicode_DATA(text)
     cdef Py_ssize_t at, size = 0
     cdef bint in_number = False
-    if len(text) > 256 or not PyUnicode_IS_ASCII(text):
-        return hash32(naming.DIGITS.sub("0" if is_kept else "", text))
-    letters = <const unsigned char*>PyUnicode_DATA(text)
     for at in range(len(text)):
         if 48 <= letters[at] <= 57:
             written[size] = 48
@@ -260,7 +244,23 @@ cdef uint32_t masked_hash(str text, bint is_kept) except? 0:
         else:
             in_number, written[size] = False, letters[at]
             size += 1
-    return hash_bytes(written, size)
+    return size
+
+
+cdef uint32_t masked_hash(str text, bint is_kept) except? 0:
+    """Return the hash of a text with its numbers masked. Most are ASCII, and no object is made."""
+    cdef unsigned char written[256]
+    if len(text) > 256 or not PyUnicode_IS_ASCII(text):
+        return hash32(naming.DIGITS.sub("0" if is_kept else "", text))
+    return hash_bytes(written, mask_numbers(text, is_kept, written))
+
+
+cdef str with_numbers_alike(str names):
+    """Return a class and id with one 0 in the place of each number: of the ids of posts, the words remain."""
+    cdef unsigned char written[256]
+    if len(names) > 256 or not PyUnicode_IS_ASCII(names):
+        return naming.DIGITS.sub("0", names)
+    return (<char*>written)[:mask_numbers(names, True, written)].decode("ascii")
 
 
 cdef int fill_styles(

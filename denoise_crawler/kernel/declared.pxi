@@ -301,12 +301,10 @@ def calls_in(blocks):
     cdef int64_t[::1] ends = longs(len(STEMS))  # by stem, where it ended last
     table = np.zeros((2, page.count), np.float32)
     cdef float[:, ::1] calls = table
-    for index in range(len(lines)):
-        text = lines[index]
-        if not PyUnicode_IS_ASCII(text):
-            for number in range(1, <int>len(SIGNS)):
-                if <str>SIGNS[number] in text:
-                    there |= <int64_t>1 << number
+    text = "".join(lines)
+    for number in range(1, <int>len(SIGNS)):
+        if <str>SIGNS[number] in text:
+            there |= <int64_t>1 << number
     for index in range(len(lines)):
         text, before, at = lines[index], 0, -1
         for letter in text:

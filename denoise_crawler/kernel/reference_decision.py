@@ -125,19 +125,19 @@ def joint_chances(own: Numbers, tokens: Numbers, units: Indices, silent: Indices
     if not len(units):
         return joint
     chances, weights = own.tolist(), tokens.tolist()
-    counted = [min(weight, shared.MOST_UNIT_TOKENS) + 1.0 for weight in weights]
-    speaking = [block for block in range(len(own)) if block not in quiet]
+    speaking = [block for block in range(len(own)) if block not in quiet] if quiet else range(len(own))
     for kind, first, last in units.tolist():
         begin, end = bisect_left(speaking, first), bisect_left(speaking, last)
         mean = _mean(chances, weights, speaking[begin:end])
         if kind == _DEFINITIONS:
             joint[first:last] = running(own[first:last])[-1] / max(last - first, 1) if mean is None else mean
             continue
-        before = _log_odds(_mean(chances, counted, speaking[max(begin - shared.AROUND, 0) : begin][::-1]))
-        after = _log_odds(_mean(chances, counted, speaking[end : end + shared.AROUND]))
         odds = shared.OF_OWN * _log_odds(mean) + (shared.OF_TABLES if kind == _TABLE else shared.OF_OTHERS)
-        odds = odds + shared.OF_BEFORE * before + shared.OF_AFTER * after
-        joint[first:last] = 1.0 / odds_against(np.array([odds]))
+        sides = speaking[max(begin - shared.AROUND, 0) : begin][::-1], speaking[end : end + shared.AROUND]
+        for factor, side in zip((shared.OF_BEFORE, shared.OF_AFTER), sides, strict=True):
+            counted = {block: min(weights[block], shared.MOST_UNIT_TOKENS) + 1.0 for block in side}
+            odds += factor * _log_odds(_mean(chances, counted, side))
+        joint[first:last] = 1.0 / (1.0 + exp(-odds))
     return joint
 
 
@@ -146,7 +146,7 @@ _TABLE, _FORMULA, _DEFINITIONS = (
 )
 
 
-def _mean(chances: Sequence[float], weights: Sequence[float], blocks: Sequence[int]) -> float | None:
+def _mean(chances: Sequence[float], weights: Any, blocks: Sequence[int]) -> float | None:
     """Return the mean chance of some blocks by their weights; None if they weigh nothing."""
     whole = held = 0.0
     for block in blocks:

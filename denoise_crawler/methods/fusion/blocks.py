@@ -33,7 +33,7 @@ _KINDS = {
         "math": FORMULA, "mjx-container": FORMULA,
     }.items()
 }  # fmt: skip
-_UNITS = frozenset(_KINDS)
+_UNITS, _DOUBTFUL = frozenset(_KINDS), ("table", "dl", "figure")
 _FORMULAS = frozenset({"math", "mjx-container"})
 _IN_DEFINITIONS = INLINE | {"dt", "dd", "p", "div", "br"}
 # A caption and a credit below a picture are no unit: the picture has no text, and most readers want no credit.
@@ -63,9 +63,10 @@ def units_of(page: Page) -> Units:
     nodes, blocks, units = page.nodes, page.once(blocks_of), Units([], set())
     until = 0
     for index in nodes.tagged(_UNITS):
-        if index < until or not _is_unit(nodes, index):
+        tag = nodes.tag_of(index)
+        if index < until or (tag in _DOUBTFUL and not _is_unit(nodes, index, tag)):
             continue
-        tag, until = nodes.tag_of(index), nodes.end_of(index)
+        until = nodes.end_of(index)
         first, last = blocks.starts.searchsorted((index, until)).tolist()
         if tag in _FORMULAS:
             _add_formula(units, blocks, index, range(first, last))
@@ -91,13 +92,10 @@ def _signs(nodes: Nodes, inside: range, starts: Sequence[int]) -> Iterator[int]:
             yield from range(bisect_left(starts, index), bisect_left(starts, nodes.end_of(index)))
 
 
-def _is_unit(nodes: Nodes, index: int) -> bool:
-    tag = nodes.tag_of(index)
+def _is_unit(nodes: Nodes, index: int, tag: str) -> bool:
+    below = index + 1, nodes.end_of(index)
     if tag == "table":
         return is_data_table(nodes, index)
-    if tag not in ("dl", "figure"):
-        return True
-    below = index + 1, nodes.end_of(index)
     if tag == "dl":
         return not nodes.holds(*below, _IN_DEFINITIONS, other=True)
     return not nodes.holds(*below, _IN_FIGURES, other=True) and nodes.holds(*below, _TEXT_OF_FIGURES)
@@ -178,7 +176,7 @@ def headings_of(page: Page) -> Indices:
     headings, entries = list[tuple[int, int, int]](), list[tuple[int, int, int]]()
     linked, characters = blocks.linked.tolist(), blocks.characters.tolist()
     elements = ((around.tags >= H1) & (around.tags <= H3)).nonzero()[0][::-1]
-    columns = (column[elements].tolist() for column in (around.nodes, around.first, around.last))
+    columns = [column[elements].tolist() for column in (around.nodes, around.first, around.last)]
     for node, first, last in zip(*columns, strict=True):
         if first < last:
             level = int(nodes.tag_of(node)[1])
@@ -195,9 +193,9 @@ def headings_of(page: Page) -> Indices:
 
 def _leads_away(page: Page, blocks: Blocks, block: int) -> bool:
     """Return True if the first link of a block leads to another page of the site."""
-    nodes, inside = page.nodes, range(blocks.starts[block], blocks.ends[block])
-    link = next((nodes.link_of(node) for node in inside if nodes.texts[node] and nodes.link_of(node) >= 0), -1)
-    if link < 0:
-        return False
-    address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
-    return address != page.url and site_of(address) == page.site
+    nodes = page.nodes
+    for node in range(blocks.starts[block], blocks.ends[block]):
+        if nodes.texts[node] and (link := nodes.link_of(node)) >= 0:
+            address = page.absolute(nodes.address_of(link) or "").partition("#")[0]
+            return address != page.url and site_of(address) == page.site
+    return False
