@@ -45,11 +45,11 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     """
     if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
         return judgement
-    kept, characters = ~np.array(judgement.noise, bool), np.array(page.characters, np.int64)
-    hidden = characters[kept & unseen.hidden].sum()
-    if hidden < MIN_WORDS or hidden <= characters[kept & ~unseen.hidden].sum() or _is_paid_for(page):
+    noise, every = judgement.noise, page.characters
+    hidden = sum([every[index] for index in unseen.hidden.nonzero()[0].tolist() if not noise[index]])
+    if hidden < MIN_WORDS or 2 * hidden <= page.nodes.counts(noise)[2] or _is_paid_for(page):
         return judgement
-    gone = _unexplained(page, unseen.hidden)
+    gone, kept, characters = _unexplained(page, unseen.hidden), ~np.array(noise, bool), np.array(every)
     if characters[kept & gone].sum() <= characters[kept & ~gone].sum():
         return judgement
     if not _has_content(page, kept & ~gone, gone):

@@ -38,8 +38,10 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, description: SelfDesc
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
     """
+    if _declares_work(description):  # as most pages do
+        return False
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return (by_address or _is_all_dialog(nodes)) and not _declares_work(description)
+    return by_address or _is_all_dialog(nodes)
 
 
 def _declares_work(description: SelfDescription) -> bool:
