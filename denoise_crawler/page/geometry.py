@@ -150,15 +150,14 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
         >>> is_data_table(Page.parse("", "<table><tr><th>Day<th>Ships<tr><td>Monday<td>3</table>").nodes, 1)
         True
     """
-    element = nodes.elements[table]
+    element, below = nodes.elements[table], (table + 1, nodes.end_of(table))
     if (
-        nodes.holds(table + 1, nodes.end_of(table), _OF_LAYOUT)
+        nodes.holds(*below, _OF_LAYOUT)
         or element.get("role", "").lower() in _LAYOUT_ROLES
         or _LAYOUT_CLASS in element.get("class", "")
     ):
         return False
-    below = nodes.tags_between(table + 1, nodes.end_of(table))
-    with_headers = not _OF_DATA.isdisjoint(below)
+    with_headers = nodes.holds(*below, _OF_DATA)
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS
     rows: dict[int, int] = {}  # by row, its cells with content
@@ -167,7 +166,7 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
             return False
         if characters or pictures:
             rows[row] = rows.get(row, 0) + 1
-    return max(rows.values(), default=0) > 1 and (len(rows) > 1 or _NOT_IN_ONE_ROW.isdisjoint(below))
+    return max(rows.values(), default=0) > 1 and (len(rows) > 1 or not nodes.holds(*below, _NOT_IN_ONE_ROW))
 
 
 def _cells(nodes: Nodes, table: int) -> Iterable[tuple[int, int, int, int]]:

@@ -137,10 +137,9 @@ class Page:
 
     def once(self, make: Callable[[Page], T]) -> T:
         """Return ``make(page)``, computed once per page."""
-        try:
-            known: T = self._computed[make]
-        except KeyError:
-            known = self._computed[make] = make(self)
+        if make not in self._computed:
+            self._computed[make] = make(self)
+        known: T = self._computed[make]
         return known
 
     @property

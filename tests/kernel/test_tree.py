@@ -76,7 +76,6 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
         below = index + 1, expected.ends[index]
         for other in (False, True):
             assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
-        assert found.tags_between(*below) == expected.tags_between(*below)
         assert found.lines(*below, INLINE, 40) == expected.lines(*below, INLINE, 40)
         assert list(geometry._cells(found, index)) == list(geometry._cells(expected, index))
 
