@@ -45,7 +45,7 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, description: SelfDesc
 
 
 def _declares_work(description: SelfDescription) -> bool:
-    if any(meta.property == "og:type" and _WORK_TYPE.match(meta.content) for meta in description.metas):
+    if any(map(_WORK_TYPE.match, [meta.content for meta in description.metas if meta.property == "og:type"])):
         return True
     if any(name in _WORK_TEXTS for name, _ in description.texts):
         return True

@@ -74,8 +74,8 @@ def declared_length(element: Element, name: str) -> Length | None:
     """
     style = element.get("style")
     if style:
-        for found, value in reversed(_DECLARATION.findall(style)):
-            if found.lower() == name and (styled := parse_length(value)) is not None:
+        for declared, value in reversed(_DECLARATION.findall(style)):
+            if declared.lower() == name and (styled := parse_length(value)) is not None:
                 return styled
     return parse_length(element.get(name))
 
@@ -97,7 +97,7 @@ def _boxes_by_element(page: Page) -> Mapping[Element, Box]:
     if not page.boxes or page.tree is None:
         return {}
     tree = page.tree.getroottree()
-    found: dict[Element, Box] = {}
+    boxes: dict[Element, Box] = {}
     for path, numbers in page.boxes.items():
         try:
             matches = tree.xpath(path)
@@ -105,8 +105,8 @@ def _boxes_by_element(page: Page) -> Mapping[Element, Box]:
             continue
         element = matches[0] if isinstance(matches, list) and matches else None
         if isinstance(element, etree._Element) and (box := _parse_box(numbers)) is not None:
-            found[element] = box
-    return found
+            boxes[element] = box
+    return boxes
 
 
 def _box_from_attribute(element: Element) -> Box | None:

@@ -190,16 +190,16 @@ class Page:
     def _nodes_if_readable(self) -> tuple[Nodes, str | None]:
         """The page's nodes; or only the body, and why the page is skipped."""
         root = None if self._is_too_large else self.tree
-        found = None if root is None else self._readable_nodes(root)
-        if found is not None:
+        nodes = None if root is None else self._readable_nodes(root)
+        if nodes is not None:
             if self._holds_elements:
-                found.hold()
-            read_as_meant(found, self.language or "")
+                nodes.hold()
+            read_as_meant(nodes, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
-        characters = 0 if found is None else found.length()
-        if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
-            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, self.self_description):
-                return found, None
+        characters = 0 if nodes is None else nodes.length()
+        if nodes is not None and root is not None and not _has_too_much_text(nodes.texts, characters):
+            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, nodes, root, self.self_description):
+                return nodes, None
             why = "consent"
         return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why
 

@@ -140,8 +140,8 @@ def _is_address_field(element: Element) -> bool:
         return False
     if (kind := kind.lower()) != "text":
         return kind in ("email", "password")
-    said = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
-    return "mail" in said or "correo" in said
+    names = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
+    return "mail" in names or "correo" in names
 
 
 def _answerable(blocks: Blocks, buttons: list[int]) -> Iterator[tuple[int, int]]:
