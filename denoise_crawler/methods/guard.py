@@ -182,7 +182,8 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
         safer = without_much_hidden(page, Fusion().judge(page))
         _, kept_by_safer = _count_unlinked(page, safer.noise)
         if _is_next_to_nothing(kept, kept_by_safer):
-            return _safer(safer, kept, kept_by_safer)
+            left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
+            return safer.because(f"guard, as {left}: the page alone was judged", guarded=True)
     return _keep_all(judgement) if empty and TEXT in page.nodes.tags else judgement
 
 
@@ -213,11 +214,6 @@ def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
 
 def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:
     return any(tag is TEXT and not gone for tag, gone in zip(page.nodes.tags, noise, strict=True))
-
-
-def _safer(safer: Judgement, kept: int, kept_by_safer: int) -> Judgement:
-    left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
-    return safer.because(f"guard, as {left}: the page alone was judged", guarded=True)
 
 
 def _keep_all(judgement: Judgement) -> Judgement:

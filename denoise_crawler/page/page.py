@@ -288,12 +288,9 @@ def _join_host(host: str, link: str) -> str:
 
 
 def _has_too_much_text(texts: list[str], characters: int) -> bool:
-    if 3 * characters <= MAX_TEXT_BYTES:
-        return False
-    return (
-        characters > MAX_TEXT_BYTES
-        or sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MAX_TEXT_BYTES
-    )
+    if not MAX_TEXT_BYTES < 3 * characters <= 3 * MAX_TEXT_BYTES:
+        return characters > MAX_TEXT_BYTES  # whatever they are
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MAX_TEXT_BYTES
 
 
 def _exceeds_limits(markup: Markup) -> bool:
