@@ -50,11 +50,6 @@ class Cleaned:
     kept: int
 
     @property
-    def noise_ratio(self) -> float:
-        """The share of the visible characters that is noise (0 to 1); 0 for a page without text."""
-        return noise_ratio(self.visible, self.kept)
-
-    @property
     def guarded(self) -> bool:
         """Whether the guard replaced a judgement that would have left almost nothing."""
         return self.judgement.guarded

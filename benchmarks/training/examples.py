@@ -83,7 +83,7 @@ class LabelledPage:
 
     def look(self, words: Words, forests: Forests | None = None) -> Look:
         """Return a look at the page alone."""
-        kinds = words.kinds.says(self.kind_words)
+        kinds = words.kinds.log_odds(self.kind_words)
         of_page = self.title, self.description, self.declared, kinds, self.units, self.blocks
         return Look(*of_page, words.classes, forests)
 

@@ -1,7 +1,6 @@
 """The features of blocks: ``reference_features.py``."""
 
 cdef dict PAGE_ROW = {name: number for number, name in enumerate(shared.PAGE)}
-cdef dict SITE_ROW = {name: number for number, name in enumerate(shared.SITE)}
 cdef dict SCORES_ROW = {name: number for number, name in enumerate(shared.SCORES)}
 cdef double FEW_PAGES = 2.0  # a share of n pages is drawn towards nothing by n / (n + this)
 cdef double NO_SCORE = -8.0  # that of a block that is not there

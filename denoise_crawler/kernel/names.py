@@ -141,7 +141,7 @@ _COMMENTS = re.compile(r"comment|disqus|respond|repl(?:y|ies)|reviews?\b|discuss
 _NO_COMMENTS = re.compile(
     r"^(?:category|tag|has|no|not|noload|hide|is|page|single)(?:-|disqus)|-(?:off|closed|on|placeholder)$|preview|-no-"
 )
-COMMENT_LABEL = re.compile(
+_COMMENT_LABEL = re.compile(
     r"[\W\d]{0,60}"
     r"(?:(?:leave|post|write|add|the|all|view|show|reader|readers|latest|your|no|one|two|three)\W{1,3}){0,3}"
     r"(?:comments?|replies|responses|discussion|thoughts|reviews|kommentare?|leserkommentare|commentaires?"
@@ -157,6 +157,11 @@ COMMENT_TYPES = re.compile(r"(?:comment|review)$", re.IGNORECASE)
 def comments_and_look(names: str) -> tuple[int, int]:
     """Return for a class and id the bit of comments, 0 unless they name such; and the hash of their words."""
     return _BITS["comment"] if _name_comments(names.lower()) else 0, hash32(" ".join(words_of(names)))
+
+
+def is_comment_label(text: str) -> bool:
+    """Return True if a text, in lower case, is a label above readers' comments."""
+    return _COMMENT_LABEL.fullmatch(text) is not None
 
 
 def _name_comments(names: str) -> bool:

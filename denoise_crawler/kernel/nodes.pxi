@@ -114,11 +114,6 @@ cdef class Columns:
             raise IndexError(index)
         return elementFactory(self.document, self.nodes[number].place)
 
-    def __iter__(self):
-        cdef Py_ssize_t index
-        for index in range(self.count):
-            yield elementFactory(self.document, self.nodes[index].place)
-
     def fill(self, int32_t[:, ::1] table not None):
         """Fill four rows by node: the number of its tag among the names, its parent, its end and its link."""
         cdef Py_ssize_t index
@@ -244,17 +239,6 @@ cdef class Columns:
             if wanted[self.nodes[index].tag] != other:
                 return True
         return False
-
-    def tags_between(self, Py_ssize_t start, Py_ssize_t stop):
-        """Return the distinct tags of the nodes from ``start`` up to ``stop``."""
-        cdef Py_ssize_t index
-        cdef set found = set()
-        cdef int32_t last = -1
-        for index in range(max(start, 0), min(stop, self.count)):
-            if self.nodes[index].tag != last:
-                last = self.nodes[index].tag
-                found.add(self.names[last])
-        return frozenset(found)
 
     def lines(self, Py_ssize_t start, Py_ssize_t stop, frozenset inline, int64_t most):
         """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break.

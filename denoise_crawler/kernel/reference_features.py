@@ -92,12 +92,12 @@ def page_table(
         units: By block, of what kind its unit is.
         declared: How blocks agree with what the page declares, a row for each feature.
     """
-    said = [headline.overlap, headline.first_heading, begins(description, blocks), units, *declared]
+    of_titles = [headline.overlap, headline.first_heading, begins(description, blocks), units, *declared]
     sums, places = PageSums(blocks), blocks.around.places[blocks.elements]
     columns = _own_columns(blocks, sums) | _columns_above(blocks, sums, named) | _name_columns(blocks, named)
     columns |= _title_columns(sums, headline.best) | _repetition_columns(blocks, sums)
     in_places = [places >> bit & 1 for bit in range(len(shared.PLACES))]
-    return rows_of([*map(columns.__getitem__, shared.PAGE), *in_places, *kinds, *said], len(blocks))
+    return rows_of([*map(columns.__getitem__, shared.PAGE), *in_places, *kinds, *of_titles], len(blocks))
 
 
 def _own_columns(blocks: Blocks, sums: PageSums) -> dict[str, Any]:

@@ -85,11 +85,6 @@ class Method(ABC):
         return 0 if self.sample is None else len(self.sample)
 
     @property
-    def pages_kept(self) -> int | None:
-        """The most pages of a site that are kept, those with the lowest keys; None for no limit."""
-        return None if self.sample is None else self.sample.limit
-
-    @property
     def store_key(self) -> str:
         """The name under which knowledge is stored: equal for instances that can be merged."""
         return self.name

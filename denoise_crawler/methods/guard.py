@@ -45,11 +45,11 @@ def without_much_hidden(page: Page, judgement: Judgement) -> Judgement:
     """
     if (unseen := page.once(unseen_of)) is None or not unseen.hidden.any():
         return judgement
-    kept, characters = ~np.array(judgement.noise, bool), np.array(page.characters, np.int64)
-    hidden = characters[kept & unseen.hidden].sum()
-    if hidden < MIN_WORDS or hidden <= characters[kept & ~unseen.hidden].sum() or _is_paid_for(page):
+    noise, every = judgement.noise, page.characters
+    hidden = sum([every[index] for index in unseen.hidden.nonzero()[0].tolist() if not noise[index]])
+    if hidden < MIN_WORDS or 2 * hidden <= page.nodes.counts(noise)[2] or _is_paid_for(page):
         return judgement
-    gone = _unexplained(page, unseen.hidden)
+    gone, kept, characters = _unexplained(page, unseen.hidden), ~np.array(noise, bool), np.array(every)
     if characters[kept & gone].sum() <= characters[kept & ~gone].sum():
         return judgement
     if not _has_content(page, kept & ~gone, gone):
@@ -182,7 +182,8 @@ def apply_guard(page: Page, judgement: Judgement) -> Judgement:
         safer = without_much_hidden(page, Fusion().judge(page))
         _, kept_by_safer = _count_unlinked(page, safer.noise)
         if _is_next_to_nothing(kept, kept_by_safer):
-            return _safer(safer, kept, kept_by_safer)
+            left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
+            return safer.because(f"guard, as {left}: the page alone was judged", guarded=True)
     return _keep_all(judgement) if empty and TEXT in page.nodes.tags else judgement
 
 
@@ -213,11 +214,6 @@ def _count_unlinked(page: Page, noise: Sequence[bool]) -> tuple[int, int]:
 
 def _keeps_text(page: Page, noise: Sequence[bool]) -> bool:
     return any(tag is TEXT and not gone for tag, gone in zip(page.nodes.tags, noise, strict=True))
-
-
-def _safer(safer: Judgement, kept: int, kept_by_safer: int) -> Judgement:
-    left = f"{kept:,} of {kept_by_safer:,} characters of running text were left"
-    return safer.because(f"guard, as {left}: the page alone was judged", guarded=True)
 
 
 def _keep_all(judgement: Judgement) -> Judgement:

@@ -117,11 +117,6 @@ class MethodChoice:
         return METHODS[self.name].warmup_pages
 
     @property
-    def pages_kept(self) -> int | None:
-        """The most pages of a site that are kept, those with the lowest keys; None for no limit."""
-        return self.new().pages_kept
-
-    @property
     def key(self) -> str:
         """The name under which a store keeps what the method knows: equal for choices that can be merged."""
         return self.new().store_key

@@ -60,6 +60,7 @@ def text_of(nodes: Nodes, index: int) -> str:
 
 Shown: TypeAlias = tuple[dict[int, str], dict[int, tuple[str, bool] | None], dict[int, list[tuple[int, str]]]]
 
+_kind_of = lru_cache(maxsize=1_000)(kind_of)
 _ANNOTATIONS = frozenset({"rt"})
 _NEVER_CLOSED = frozenset({"p"})  # what a ``pre`` with one in it was
 
@@ -108,15 +109,10 @@ def clean_texts(page: Page, noise: list[bool] | None, parts: Iterable[range]) ->
     return texts
 
 
-@lru_cache(maxsize=1_000)
-def _kind_of(tag: str) -> int:
-    return kind_of(tag, INLINE)
-
-
 def _columns(page: Page) -> tuple[np.ndarray, ...]:
     """Return by node what it is, its parent, the end of its subtree and the link that it stands in."""
     columns = page.nodes.columns
-    kinds = np.array([_kind_of(name) for name in columns.names], np.int32)
+    kinds = np.array([_kind_of(name, INLINE) for name in columns.names], np.int32)
     return kinds[columns.tags], columns.parents, columns.ends, columns.links
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from denoise_crawler.page.date_parsing import HAS_YEAR, MAX_DATE_CHARACTERS, first_date, month_of
+from denoise_crawler.page.declarations import text_of
 from denoise_crawler.page.nodes import INLINE, Nodes
 from denoise_crawler.page.page import Page
 from denoise_crawler.page.text import HAN, collapse_spaces, letters
@@ -142,7 +143,7 @@ def _heading(page: Page) -> int | None:
     """Return the heading that a title holds, else the first one, else the text that a title begins with."""
     nodes = page.nodes
     headings = nodes.tagged(_HEADINGS)
-    titles = [collapse_spaces("".join(map(str, one.itertext()))) for one in page.self_description.titles]
+    titles = list(map(text_of, page.self_description.titles))
     smaller = nodes.tagged(_SMALLER_HEADINGS)[:_MOST_SMALLER]
     for index in (*headings, *smaller):
         text = collapse_spaces("".join(nodes.texts[index : nodes.end_of(index)]))

@@ -38,12 +38,14 @@ def is_consent_wall(url: str, nodes: Nodes, root: Element, description: SelfDesc
     page has the address of such a dialog; and it declares no article, product or other work. Pages with more text
     than MAX_CHARACTERS are not asked about.
     """
+    if _declares_work(description):  # as most pages do
+        return False
     by_address = _ADDRESS.match(url) is not None and next(root.iter(*_ASKS), None) is not None
-    return (by_address or _is_all_dialog(nodes)) and not _declares_work(description)
+    return by_address or _is_all_dialog(nodes)
 
 
 def _declares_work(description: SelfDescription) -> bool:
-    if any(meta.property == "og:type" and _WORK_TYPE.match(meta.content) for meta in description.metas):
+    if any(map(_WORK_TYPE.match, [meta.content for meta in description.metas if meta.property == "og:type"])):
         return True
     if any(name in _WORK_TEXTS for name, _ in description.texts):
         return True

@@ -74,8 +74,8 @@ def declared_length(element: Element, name: str) -> Length | None:
     """
     style = element.get("style")
     if style:
-        for found, value in reversed(_DECLARATION.findall(style)):
-            if found.lower() == name and (styled := parse_length(value)) is not None:
+        for declared, value in reversed(_DECLARATION.findall(style)):
+            if declared.lower() == name and (styled := parse_length(value)) is not None:
                 return styled
     return parse_length(element.get(name))
 
@@ -97,7 +97,7 @@ def _boxes_by_element(page: Page) -> Mapping[Element, Box]:
     if not page.boxes or page.tree is None:
         return {}
     tree = page.tree.getroottree()
-    found: dict[Element, Box] = {}
+    boxes: dict[Element, Box] = {}
     for path, numbers in page.boxes.items():
         try:
             matches = tree.xpath(path)
@@ -105,8 +105,8 @@ def _boxes_by_element(page: Page) -> Mapping[Element, Box]:
             continue
         element = matches[0] if isinstance(matches, list) and matches else None
         if isinstance(element, etree._Element) and (box := _parse_box(numbers)) is not None:
-            found[element] = box
-    return found
+            boxes[element] = box
+    return boxes
 
 
 def _box_from_attribute(element: Element) -> Box | None:
@@ -150,15 +150,14 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
         >>> is_data_table(Page.parse("", "<table><tr><th>Day<th>Ships<tr><td>Monday<td>3</table>").nodes, 1)
         True
     """
-    element = nodes.elements[table]
+    element, below = nodes.elements[table], (table + 1, nodes.end_of(table))
     if (
-        nodes.holds(table + 1, nodes.end_of(table), _OF_LAYOUT)
+        nodes.holds(*below, _OF_LAYOUT)
         or element.get("role", "").lower() in _LAYOUT_ROLES
         or _LAYOUT_CLASS in element.get("class", "")
     ):
         return False
-    below = nodes.tags_between(table + 1, nodes.end_of(table))
-    with_headers = not _OF_DATA.isdisjoint(below)
+    with_headers = nodes.holds(*below, _OF_DATA)
     longest = LONGEST_CELL_WITH_HEADERS if with_headers else LONGEST_CELL
     most = MOST_PARAGRAPHS_WITH_HEADERS if with_headers else MOST_PARAGRAPHS
     rows: dict[int, int] = {}  # by row, its cells with content
@@ -167,7 +166,7 @@ def is_data_table(nodes: Nodes, table: int) -> bool:
             return False
         if characters or pictures:
             rows[row] = rows.get(row, 0) + 1
-    return max(rows.values(), default=0) > 1 and (len(rows) > 1 or _NOT_IN_ONE_ROW.isdisjoint(below))
+    return max(rows.values(), default=0) > 1 and (len(rows) > 1 or not nodes.holds(*below, _NOT_IN_ONE_ROW))
 
 
 def _cells(nodes: Nodes, table: int) -> Iterable[tuple[int, int, int, int]]:

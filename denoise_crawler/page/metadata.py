@@ -22,6 +22,7 @@ from denoise_crawler.page.declarations import (
     declarations_of,
     first,
     strings,
+    text_of,
     without_markup,
 )
 from denoise_crawler.page.page import Page
@@ -129,10 +130,7 @@ def _modified(page: Page, declared: Declarations) -> Iterator[str]:
 
 
 def _values(elements: list[_Element]) -> list[str]:
-    return [
-        element.get("datetime") or element.get("content") or "".join(map(str, element.itertext()))
-        for element in elements[:MAX_VALUES]
-    ]
+    return [one.get("datetime") or one.get("content") or text_of(one) for one in elements[:MAX_VALUES]]
 
 
 _MOST_LINKED = 4  # authors
@@ -201,7 +199,7 @@ def _texts(elements: list[_Element]) -> list[str]:
         if around.intersection(islice(element.iterancestors(), _MAX_LEVELS)):
             inner: Any = _NAMES(element)
             source = inner[0] if inner else element
-            texts.append(without_markup(source.get("content") or "".join(map(str, source.itertext()))))
+            texts.append(without_markup(source.get("content") or text_of(source)))
     return texts
 
 

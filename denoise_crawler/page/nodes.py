@@ -30,7 +30,7 @@ _SKIPPED = _NEVER_TEXT | {"head", "noscript", "template"}
 _LONGEST_LINK = 1_000  # characters: an ``a`` that holds more was never closed, or holds an article
 _MADE_WHEN_ASKED_FOR = "tags", "parents", "ends", "links"
 _COMPILED = (
-    "hold", "attributes_of", "address_of", "tagged", "holds", "tags_between", "lines", "tag_of",
+    "hold", "attributes_of", "address_of", "tagged", "holds", "lines", "tag_of",
     "end_of", "link_of", "count_tags", "rename", "length", "characters", "counts",
 )  # fmt: skip
 _TEXTS = frozenset({TEXT})
@@ -151,10 +151,6 @@ class Nodes:
     def holds(self, start: int, stop: int, tags: frozenset[str], *, other: bool = False) -> bool:
         """Return True if a node from ``start`` up to ``stop`` has one of the ``tags``, or any ``other``."""
         return any((tag in tags) is not other for tag in map(self.tags.__getitem__, range(start, stop)))
-
-    def tags_between(self, start: int, stop: int) -> frozenset[str]:
-        """Return the distinct tags of the nodes from ``start`` up to ``stop``."""
-        return frozenset(self.tags[start:stop])
 
     def lines(self, start: int, stop: int, inline: frozenset[str], most: int) -> list[list[int]]:
         """Return the texts from ``start`` up to ``stop`` by line: what stands in one block, up to a line break.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 from lxml.etree import _Element as Element
@@ -20,12 +20,15 @@ OPAQUE = frozenset(
 )
 # … unless they hold one of these: then they were never closed, and the rest of the page stands in them.
 BLOCKS = ("p", "div", "table", "ul", "ol", "article", "section", "h1", "h2", "h3", "h4", "h5", "h6")
+_LENGTH = etree.XPath("string-length()")
 
 
 def is_no_notice(noscript: Element, swallowing: set[Element]) -> bool:
     """Return True if ``noscript`` holds more text than a notice; add those inside of it to ``swallowing``."""
     if noscript in swallowing:
         return True
+    if cast("float", _LENGTH(noscript)) <= NOTICE:  # without an object for each element in it
+        return False
     characters = 0
     for text in noscript.itertext():
         characters += len(text.strip())

@@ -137,10 +137,9 @@ class Page:
 
     def once(self, make: Callable[[Page], T]) -> T:
         """Return ``make(page)``, computed once per page."""
-        try:
-            known: T = self._computed[make]
-        except KeyError:
-            known = self._computed[make] = make(self)
+        if make not in self._computed:
+            self._computed[make] = make(self)
+        known: T = self._computed[make]
         return known
 
     @property
@@ -191,16 +190,16 @@ class Page:
     def _nodes_if_readable(self) -> tuple[Nodes, str | None]:
         """The page's nodes; or only the body, and why the page is skipped."""
         root = None if self._is_too_large else self.tree
-        found = None if root is None else self._readable_nodes(root)
-        if found is not None:
+        nodes = None if root is None else self._readable_nodes(root)
+        if nodes is not None:
             if self._holds_elements:
-                found.hold()
-            read_as_meant(found, self.language or "")
+                nodes.hold()
+            read_as_meant(nodes, self.language or "")
         why = "too_large" if self._is_too_large or root is not None else None
-        characters = 0 if found is None else found.length()
-        if found is not None and root is not None and not _has_too_much_text(found.texts, characters):
-            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, found, root, self.self_description):
-                return found, None
+        characters = 0 if nodes is None else nodes.length()
+        if nodes is not None and root is not None and not _has_too_much_text(nodes.texts, characters):
+            if characters > MAX_CHARACTERS or not is_consent_wall(self.url, nodes, root, self.self_description):
+                return nodes, None
             why = "consent"
         return Nodes(["body"], [-1], [1], [""], [-1], [etree.Element("body")]), why
 
@@ -289,12 +288,9 @@ def _join_host(host: str, link: str) -> str:
 
 
 def _has_too_much_text(texts: list[str], characters: int) -> bool:
-    if 3 * characters <= MAX_TEXT_BYTES:
-        return False
-    return (
-        characters > MAX_TEXT_BYTES
-        or sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MAX_TEXT_BYTES
-    )
+    if not MAX_TEXT_BYTES < 3 * characters <= 3 * MAX_TEXT_BYTES:
+        return characters > MAX_TEXT_BYTES  # whatever they are
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) > MAX_TEXT_BYTES
 
 
 def _exceeds_limits(markup: Markup) -> bool:

@@ -193,8 +193,8 @@ def _parts(source: bytes) -> Iterator[npt.NDArray[np.uint8]]:
     return (letters[start : start + _LOOKED_AT] for start in range(0, len(source), _LOOKED_AT))
 
 
-def _count(found: npt.NDArray[np.bool_]) -> int:
-    return int(np.count_nonzero(found))
+def _count(places: npt.NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(places))
 
 
 def has_endless_tag(source: bytes) -> bool:

@@ -29,12 +29,12 @@ def read_as_meant(nodes: Nodes, language: str) -> None:
     if unknown := names - KNOWN:
         inline_unknown(nodes, unknown)
     for index in signed(nodes)[:_MOST]:
-        tag = nodes.tag_of(index)
+        tag, element = nodes.tag_of(index), nodes.elements[index]
         if tag == "img":
             show_emoji(nodes, index)
-        elif nodes.elements[index].get("role") == "heading" and not _HEADING.fullmatch(tag):
+        elif element.get("role") == "heading" and not _HEADING.fullmatch(tag):
             name_heading(nodes, index)
-        elif tag in _LINES and _KEEPS_LINES.search(nodes.elements[index].get("style", "")):
+        elif tag in _LINES and _KEEPS_LINES.search(element.get("style", "")):
             name_preformatted(nodes, index)
     if "q" in names:
         quote(nodes, language)

@@ -149,11 +149,8 @@ def _parted_by_heading(page: Page, titles: list[str], headings: dict[str, str]) 
     if heading := first([smaller.get(own) for _, own in beginnings]):
         return heading
     long = [part for part, own in beginnings if len(own) >= _LEAST_BEGINNING]
-    return first([part for part in long for heading in headings if _continues(heading, part)])
-
-
-def _continues(heading: str, part: str) -> bool:
-    return heading.startswith(part) and _BOUND.match(heading, len(part)) is not None
+    continued = ((one, part) for part in long for one in headings if one.startswith(part))
+    return first([part for heading, part in continued if _BOUND.match(heading, len(part))])
 
 
 def _parts(title: str) -> list[tuple[str, bool]]:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,7 @@ def _page_url(record: dict[str, Any], url_field: str, number: int, at: int, note
 # --- reads Tianwang files, the format of the Chinese Web Test collections (CWT)
 # A record is lines of fields (``version`` first, ``url``, ``date``, ``ip`` …, ``length`` last), an empty line and
 # ``length`` bytes: the HTTP headers, an empty line and the body, all compressed if there is an ``unzip-length``.
+# After damage reading goes on at the next line that starts with ``version:``.
 
 _TIANWANG_RECORD = re.compile(
     rb"^version[ \t]*:[^\r\n]{0,60}\r?\n(?=[A-Za-z][A-Za-z-]{0,30}[ \t]*:)", re.MULTILINE | re.IGNORECASE
@@ -163,18 +165,6 @@ _TIANWANG_RECORD = re.compile(
 _FIELD = re.compile(rb"([A-Za-z][A-Za-z-]{0,30})[ \t]*:(.*)", re.DOTALL)
 _MAX_LINE_BYTES = 1 << 16
 _MAX_FIELDS = 100
-
-
-def is_tianwang(head: bytes) -> bool:
-    """Return True if one of the first lines of a file starts a record."""
-    return _TIANWANG_RECORD.search(head) is not None
-
-
-def tianwang_pages(
-    windows: Iterator[Window], notes: Notes, _options: ReadOptions
-) -> Iterator[tuple[str, str | bytes]]:
-    """Yield the pages of the records; after damage continue at the next line that starts with ``version:``."""
-    return pages_of_records(windows, _TIANWANG_RECORD, _take_page, notes)
 
 
 def _take_page(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
@@ -220,19 +210,8 @@ _KINDS = frozenset(
 )
 
 
-def is_warc(head: bytes) -> bool:
-    """Return True if a file starts with a record."""
-    return _WARC_RECORD.match(head) is not None
-
-
-def warc_pages(
-    windows: Iterator[Window], notes: Notes, _options: ReadOptions
-) -> Iterator[tuple[str, str | bytes]]:
-    """Yield the HTML pages of response records, unless their status says that the request failed."""
-    return pages_of_records(windows, _WARC_RECORD, _take_response, notes)
-
-
 def _take_response(window: Window, notes: Notes, at: int) -> tuple[str, str | bytes] | None:
+    """Take a record; return the page of a response, unless its status says that the request failed."""
     headers = _take_headers(window, notes)
     length, kind = parse_content_length(headers.get("content-length", "")), headers.get("warc-type", "").lower()
     kind = kind if kind in _KINDS else "unknown"
@@ -287,22 +266,33 @@ class Format:
     Attributes:
         title: What messages call it.
         endings: The endings of the names of its files.
-        recognize: Returns True if a file that starts with these bytes has the format.
+        recognize: Returns something true if a file that starts with these bytes has the format.
         pages: Yields the pages of a file, given as windows without gaps, and notes what it finds.
         outweighs_name: Whether the content says more than the name of the file.
     """
 
     title: str
     endings: tuple[str, ...]
-    recognize: Callable[[bytes], bool]
+    recognize: Callable[[bytes], object]
     pages: Callable[[Iterator[Window], Notes, ReadOptions], Iterator[tuple[str, str | bytes]]]
     outweighs_name: bool = False
 
 
 # Of several that recognize a file the first counts.
 FORMATS = {
-    "warc": Format("WARC", (".warc",), is_warc, warc_pages, outweighs_name=True),
-    "tianwang": Format("Tianwang", (".tianwang", ".cwt"), is_tianwang, tianwang_pages),
+    "warc": Format(
+        "WARC",
+        (".warc",),
+        _WARC_RECORD.match,
+        partial(pages_of_records, _WARC_RECORD, _take_response),
+        outweighs_name=True,
+    ),
+    "tianwang": Format(
+        "Tianwang",
+        (".tianwang", ".cwt"),
+        _TIANWANG_RECORD.search,
+        partial(pages_of_records, _TIANWANG_RECORD, _take_page),
+    ),
     "jsonl": Format("JSON Lines", (".jsonl", ".jl", ".ndjson"), is_json_lines, json_pages),
     "html": Format("HTML", (".html", ".htm", ".xhtml", ".shtml"), is_html, html_pages),
 }

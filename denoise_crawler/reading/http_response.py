@@ -11,7 +11,7 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 
 from denoise_crawler.errors import UnreadableBodyError
 from denoise_crawler.page.parsing import is_charset, is_utf8
-from denoise_crawler.reading.compression import Notes, Window, decompress, decompress_brotli
+from denoise_crawler.reading.compression import Notes, ReadOptions, Window, decompress, decompress_brotli
 
 # --- splits a file into records, whose lengths may be wrong
 
@@ -39,10 +39,11 @@ def _record_offsets(window: Window, start: re.Pattern[bytes], notes: Notes) -> I
 
 
 def pages_of_records(
-    windows: Iterable[Window],
     start: re.Pattern[bytes],
     take_page: Callable[[Window, Notes, int], ArchivedPage | None],
+    windows: Iterable[Window],
     notes: Notes,
+    _: ReadOptions,
 ) -> Iterator[ArchivedPage]:
     """Yield each page of a file's records as (URL, HTML).
 

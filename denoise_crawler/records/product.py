@@ -205,14 +205,15 @@ def declared_values(page: Page) -> Iterator[tuple[str, str]]:
 
 
 def _of_item(item: Item) -> Iterator[tuple[str, str]]:
-    said = {name: _first(item, names) for name, names in _CODES.items()}
-    said |= {"gtin": _first(item, _GTINS), "brand": _named(item.get("brand")) or _named(item.get("manufacturer"))}
+    values = {name: _first(item, names) for name, names in _CODES.items()}
+    brand = _named(item.get("brand")) or _named(item.get("manufacturer"))
+    values |= {"gtin": _first(item, _GTINS), "brand": brand}
     for offer in _offers(item):
         for name, names in _OF_OFFER.items():
-            said[name] = said.get(name) or next(
+            values[name] = values.get(name) or next(
                 (text for one in _with_price(offer) if (text := _first(one, names))), ""
             )
-    yield from ((name, value) for name, value in said.items() if value)
+    yield from ((name, value) for name, value in values.items() if value)
 
 
 def _with_price(offer: Item) -> list[Item]:
@@ -364,6 +365,6 @@ def _names_above(nodes: Nodes, index: int) -> str | None:
 def _availability(nodes: Nodes) -> Iterator[tuple[str, str]]:
     for index in _near_title(nodes):
         text = nodes.texts[index]
-        if 0 < len(text) <= MAX_VALUE and (said := availability_of(collapse_spaces(text))):
-            yield "availability", said
+        if 0 < len(text) <= MAX_VALUE and (availability := availability_of(collapse_spaces(text))):
+            yield "availability", availability
             return

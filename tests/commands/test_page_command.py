@@ -64,21 +64,14 @@ def piped(
 # --- what comes out
 
 
-def test_the_text_of_a_file_is_that_of_the_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["saved.html"]) == 0
-    page = Page.parse("", (folder / "saved.html").read_bytes())
-    said = capsys.readouterr()
-    assert said.out == f"{Denoiser().clean(page).clean_page.text}\n"
-    assert said.err == ""
-
-
 @pytest.mark.parametrize("form", ["markdown", "html", "blocks"])
 def test_every_form_is_that_of_the_library(folder: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
     url = "https://example.com/news/1"
     assert run(["saved.html", "--form", form, "--url", url, "--links", "leave"]) == 0
     page = Page.parse(url, (folder / "saved.html").read_bytes())
     clean = Denoiser(writing=Writing(form, links="leave")).clean(page).clean_page
-    assert capsys.readouterr().out.strip() == str(clean.text).strip()
+    said = capsys.readouterr()
+    assert (said.out.strip(), said.err) == (str(clean.text).strip(), "")
 
 
 @pytest.mark.usefixtures("folder")
@@ -92,7 +85,7 @@ def test_json_is_the_record_on_one_line(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.usefixtures("folder")
-def test_wishes_reach_the_method(capsys: pytest.CaptureFixture[str]) -> None:
+def test_preferences_reach_the_method(capsys: pytest.CaptureFixture[str]) -> None:
     title = articles()[0].title
     run(["saved.html", "saved.html", "--title", "leave"])
     without = capsys.readouterr().out

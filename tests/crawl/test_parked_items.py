@@ -19,14 +19,18 @@ import pytest
 import scrapy
 from lxml import html
 from pydantic import BaseModel, PrivateAttr
+from scrapy.utils.test import get_crawler
 
 from denoise_crawler import CleanPage
-from denoise_crawler.crawl.parked_items import _parked_page, _source_of
+from denoise_crawler.crawl.parked_items import GuardedStore, WaitingItems, _parked_page, _source_of
 from denoise_crawler.crawl.pickled import pack, unpack
+from denoise_crawler.crawl.report import CrawlReport
 from denoise_crawler.crawl.source_page import Origin, SourcePage, page_of_response
 from denoise_crawler.errors import UnparkableError
+from denoise_crawler.page import Page
 from denoise_crawler.page.site import site_of
 from denoise_crawler.store import Store
+from denoise_crawler.store.store import ParkedPage
 
 
 class ItemWithState(scrapy.Item):
@@ -160,6 +164,24 @@ def test_a_response_comes_back_with_its_body_which_lies_once_in_the_store(
     store.close()
     assert source.response is not None
     assert (source.response.body, source.page.markup) == (body, page.markup)
+
+
+def test_pages_that_are_read_back_do_not_push_out_of_memory_those_whose_turn_comes_later(tmp_path: Path) -> None:
+    read = list[int]()
+
+    class CountingStore(Store):
+        def page(self, row: int) -> ParkedPage:
+            read.append(row)
+            return super().page(row)
+
+    crawler, store = get_crawler(), CountingStore(tmp_path / "crawl.sqlite")
+    waiting = WaitingItems(crawler, GuardedStore(store, pytest.fail), CrawlReport(crawler))
+    for number in range(70):
+        source = SourcePage(Page.parse(f"https://a.example/{number}", "<p>A story."), Origin(b"%d" % number))
+        assert waiting.park(number, source)
+    assert [item for items in waiting.release() for item, _ in items] == list(range(70))
+    assert len(read) == 70 - 64
+    store.close()
 
 
 # --- what cannot wait

@@ -19,9 +19,8 @@ from tests.kernel.test_reference import assert_same
 from tests.strategies import html_pages
 
 pytestmark = roads.is_built
-GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
 MANY = 20_000
-ODD_PAGES = (
+PAGES = (
     *roads.ODD_PAGES,
     "<div class=comments><h1>A title</h1><p class=comment>One</div><div class=comments>Two</div>",
     "<p>So it is:<ul><li>one<li>two</ul><p>See also:<ul><li><a href=/x>linked</a></ul>" * 3,
@@ -33,6 +32,7 @@ ODD_PAGES = (
     "<b>" * 3_000 + "deep",
     "".join(f"<p>block {number % 977}" for number in range(MANY)),
     "<h2>a</h2>" * MANY,
+    *(file.read_text("utf-8") for file in sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))),
 )
 
 
@@ -44,14 +44,9 @@ def assert_same_page(html: str) -> None:
     assert_same("headline_of", page.title, blocks)
 
 
-@pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
-def test_odd_pages_have_the_same_blocks(html: str) -> None:
+@pytest.mark.parametrize("html", PAGES, ids=range(len(PAGES)))
+def test_odd_and_golden_pages_have_the_same_blocks(html: str) -> None:
     assert_same_page(html)
-
-
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
-def test_golden_pages_have_the_same_blocks(file: Path) -> None:
-    assert_same_page(file.read_text("utf-8"))
 
 
 @settings(deadline=None)
@@ -88,8 +83,7 @@ def test_any_site_is_judged_alike(monkeypatch: pytest.MonkeyPatch, found: list[s
 
 
 def test_odd_and_golden_pages_are_judged_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    htmls = [*ODD_PAGES, *(file.read_text("utf-8") for file in GOLDEN)]
-    assert_judged_alike([(f"https://a.example/{number}", html) for number, html in enumerate(htmls)], monkeypatch)
+    assert_judged_alike([(f"https://a.example/{number}", html) for number, html in enumerate(PAGES)], monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["daniel", "dragnet", "wcxb"])

@@ -26,8 +26,10 @@ DECLARING = """<title>A</title><meta property=og:title content=B><meta name=a>
 <name>K</name><content>L</content><property>M</property>
 </body></html><html><p itemprop=author>H<meta name=b content=c></html> tail <!-- end -->"""
 GOLDEN = sorted(Path(__file__).parents[1].glob("methods/golden/*.html"))
-ODD_PAGES = (
+PAGES = (
     *roads.ODD_PAGES,
+    DECLARING,
+    *(file.read_text("utf-8") for file in GOLDEN),
     "<video><p>text in a video never closed</video><button>no</button><h2><button>question</button></h2>",
     "<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table><pre><span class=ln>1</span>c</pre>",
     "<table><tr><td>7<td><pre>d</pre></table><table><tr><td>1\n2<!-- c --><td><code>e\nf</code></table>",
@@ -74,7 +76,6 @@ def assert_same_answers(found: Nodes, expected: Nodes) -> None:
         below = index + 1, expected.ends[index]
         for other in (False, True):
             assert found.holds(*below, tags, other=other) == expected.holds(*below, tags, other=other)
-        assert found.tags_between(*below) == expected.tags_between(*below)
         assert found.lines(*below, INLINE, 40) == expected.lines(*below, INLINE, 40)
         assert list(geometry._cells(found, index)) == list(geometry._cells(expected, index))
 
@@ -98,13 +99,11 @@ def state(nodes: Nodes) -> list[tuple[object, ...]]:
     return list(zip(nodes.tags, nodes.parents, nodes.ends, nodes.texts, nodes.links, strict=True))
 
 
-@pytest.mark.parametrize("html", ODD_PAGES, ids=range(len(ODD_PAGES)))
-def test_odd_pages_have_the_same_nodes(html: str) -> None:
+@pytest.mark.parametrize("html", PAGES, ids=range(len(PAGES)))
+def test_odd_and_golden_pages_have_the_same_nodes_and_declare_the_same(
+    html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert_same_nodes(html)
-
-
-@pytest.mark.parametrize("html", [*ODD_PAGES, DECLARING], ids=range(len(ODD_PAGES) + 1))
-def test_odd_pages_declare_the_same(html: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_same_declared(html, monkeypatch)
 
 
@@ -112,11 +111,6 @@ def test_odd_pages_declare_the_same(html: str, monkeypatch: pytest.MonkeyPatch) 
 @given(html_pages(40))
 def test_any_page_declares_the_same(monkeypatch: pytest.MonkeyPatch, html: str) -> None:
     assert_same_declared(html, monkeypatch)
-
-
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
-def test_golden_pages_declare_the_same(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_same_declared(file.read_text("utf-8"), monkeypatch)
 
 
 @settings(deadline=None)
@@ -129,11 +123,6 @@ def test_any_bytes_have_the_same_hash(data: bytes) -> None:
 @given(html_pages(60))
 def test_any_page_has_the_same_nodes(html: str) -> None:
     assert_same_nodes(html)
-
-
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
-def test_golden_pages_have_the_same_nodes(file: Path) -> None:
-    assert_same_nodes(file.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("road", roads.ROADS)

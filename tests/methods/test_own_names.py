@@ -67,3 +67,8 @@ def test_sections_with_ids_of_their_own_stand_in_one_place() -> None:
         "".join(f"<section id=the-{one}-tide><h2>The {one} tide</h2></section>" for one in ("low", "high"))
     )
     assert len(set(found.around.paths[found.elements].tolist())) == 1
+
+
+def test_names_that_differ_in_their_numbers_alone_are_one() -> None:
+    posts = "".join(f"<div id=post-{number} class=entry{number}>{TEXT}</div>" for number in (1, 208, "٣"))
+    assert names_of(blocks(posts)) == ["entry0 post-0"] * 3

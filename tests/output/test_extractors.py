@@ -107,14 +107,6 @@ def test_readability_gives_its_own_html_when_asked_for_it_and_text_otherwise() -
     assert "<p>" not in text
 
 
-def test_many_processes_write_what_one_writes() -> None:
-    one, two = (
-        [cleaned.page for cleaned in clean_pages(pages, writing=by("resiliparse"), workers=workers)]
-        for workers in (1, 2)
-    )
-    assert one == two == list(denoise_pages(pages(), writing=by("resiliparse")))
-
-
 # --- what is handed over
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from denoise_crawler import kernel
 from denoise_crawler.kernel.columns import H1, H3
-from denoise_crawler.kernel.names import BOX, COMMENT_LABEL, remembered
+from denoise_crawler.kernel.names import BOX, is_comment_label, remembered
 from denoise_crawler.methods.fusion.blocks import blocks_of
 from denoise_crawler.page import Page
 
@@ -83,7 +83,7 @@ def _label(text: str) -> int:
     text = text.lower()
     if len(text) > _LONGEST_LABEL:
         return 0
-    of_comments = _OF_COMMENTS if COMMENT_LABEL.fullmatch(text) else 0
+    of_comments = _OF_COMMENTS if is_comment_label(text) else 0
     if len(text) <= _LONGEST_BUTTON and text.strip(" ·|↩") in _ANSWERED:
         return of_comments | _BUTTON
     return of_comments | (_ADVERTISEMENT if text.strip(" :–-—•[](){}*") in _ADVERTISED else 0)
@@ -140,8 +140,8 @@ def _is_address_field(element: Element) -> bool:
         return False
     if (kind := kind.lower()) != "text":
         return kind in ("email", "password")
-    said = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
-    return "mail" in said or "correo" in said
+    names = f"{get('name', '')} {get('placeholder', '')} {get('id', '')}"[:200].lower()
+    return "mail" in names or "correo" in names
 
 
 def _answerable(blocks: Blocks, buttons: list[int]) -> Iterator[tuple[int, int]]:

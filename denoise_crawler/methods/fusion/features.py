@@ -103,7 +103,7 @@ class Look:
     ``title`` and ``description`` are what the page says of itself, ``declared`` how its blocks agree with what it
     declares (see :func:`declared_of`), ``kinds`` how much its markup speaks for each of ``KINDS``, ``units`` of
     what kind each block's unit is (see :func:`unit_kinds`), ``site_stats`` what its site says. Whether title and
-    comments are wished is 1, 0, or ``UNSAID``.
+    comments are to be kept is 1, 0, or ``UNSAID``.
     """
 
     title: str

@@ -26,7 +26,7 @@ _STRONGEST = 10  # words count
 _WORD = re.compile(r"[a-z]{3,20}")
 _MOST_ELEMENTS = 3_000
 _LIMIT = 6.0
-_SAID = frozenset({"og:type", "generator"})
+_TYPE_METAS = frozenset({"og:type", "generator"})
 
 
 class ClassWords(dict[str, float]):
@@ -52,7 +52,7 @@ class KindWords:
         self._log_odds = np.array(list(log_odds.values()), np.float64).reshape(-1, len(KINDS))
         self._of_names = remembered(lambda names: self._known(words_of(names)))
 
-    def says(self, words: Iterable[str]) -> Numbers:
+    def log_odds(self, words: Iterable[str]) -> Numbers:
         """Return by type the mean log odds of the words that are strongest evidence of it; 0 if none is known."""
         return self._mean({*self._known(words)})
 
@@ -105,7 +105,7 @@ def parts_of_address(url: str) -> SplitResult:
 def _declared(page: Page) -> Iterator[str]:
     for meta in page.self_description.metas:
         name = (meta.property or meta.name).lower()
-        if name in _SAID:
+        if name in _TYPE_METAS:
             for word in _WORD.findall(meta.content[:200].lower())[:3]:
                 yield f"{name}={word}"
     for kind in page.once(linked_data_of).types:

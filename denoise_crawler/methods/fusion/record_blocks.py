@@ -1,4 +1,4 @@
-"""What is kept beside running text: fields of records, values of products, posts, comments where they are wished.
+"""What is kept beside running text: fields of records, values of products, posts, comments where preferred.
 
 The trees cannot learn it. Only the site can tell a field: it stands in the same place on nearly every page, each
 time with another value. The values of a product stand beside its title or in rows of a label and a value. Hardly
@@ -209,8 +209,8 @@ def posts(page: Page, look: Look, chances: Numbers) -> tuple[Flags, Flags]:
         for index in post.byline:
             byline[index + 1] = page.characters[index]
     so_far = byline.cumsum()
-    said = so_far[blocks.ends] - so_far[blocks.starts]
-    heads = (said > 0.0) & (blocks.characters <= said + _WORDS_BESIDE)
+    byline = so_far[blocks.ends] - so_far[blocks.starts]
+    heads = (byline > 0.0) & (blocks.characters <= byline + _WORDS_BESIDE)
     texts = inside[blocks.starts] & ~heads if len(written) >= _FEWEST_POSTS else np.zeros(len(blocks), bool)
     expected = blocks.tokens * chances
     if expected[texts].sum() < _LIKELY * blocks.tokens[texts].sum():
@@ -257,7 +257,7 @@ def _lines_above(page: Page, blocks: Blocks) -> int:
     return sum(any(posts_with[line] == 1 for line in above) for above in lines)
 
 
-COMMENT = "a comment of a reader, as was wished"
+COMMENT = "a comment of a reader, which the text is to keep"
 _NEVER = sum(1 << PLACES.index(place) for place in ("nav", "aside", "form", "hidden"))
 _OF_OTHER_PAGES = re.compile(r"recent|latest|widget|sidebar", re.IGNORECASE)
 _LEAST_MEAN, _LEAST = 5.0, 25.0  # tokens, of the blocks that look alike

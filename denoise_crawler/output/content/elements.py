@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from denoise_crawler.output.content.blocks import (
     MAX_CONTAINERS,
@@ -240,13 +241,8 @@ def _begin_table_caption(content: Gathering, index: int) -> None:
         content.gather(index, table.add_caption)
 
 
-def _begin_caption(content: Gathering, index: int) -> None:
-    if (box := content.box(index, "figure")) is not None:
-        _begin_title(content, index, box)
-
-
-def _begin_summary(content: Gathering, index: int) -> None:
-    if (box := content.box(index, "details")) is not None:
+def _begin_title_of(kind: str, content: Gathering, index: int) -> None:
+    if (box := content.box(index, kind)) is not None:
         _begin_title(content, index, box)
 
 
@@ -291,8 +287,8 @@ _BEGIN: dict[str, Callable[[Gathering, int], None]] = {
     "table": _begin_table,
     **dict.fromkeys(("td", "th"), _begin_cell),
     "caption": _begin_table_caption,
-    "figcaption": _begin_caption,
+    "figcaption": partial(_begin_title_of, "figure"),
     "figure": lambda content, index: _begin_box(content, index, "figure"),
     "details": lambda content, index: _begin_box(content, index, "details"),
-    "summary": _begin_summary,
+    "summary": partial(_begin_title_of, "details"),
 }

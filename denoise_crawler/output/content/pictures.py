@@ -192,8 +192,8 @@ def is_embedded(address: str) -> bool:
 def _watched(address: str) -> str:
     """Return the page of a video or post instead of its player."""
     for begin, player in _WATCHED.items():
-        if found := player.match(address):
-            return begin + found[1]
+        if match := player.match(address):
+            return begin + match[1]
     return address
 
 
