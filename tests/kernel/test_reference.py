@@ -167,13 +167,40 @@ def test_of_any_chances_the_same_blocks_are_taken(
         asked = scores, site_stats, parts, wanted, -0.5, wished, title, shift, repeating
         choice = assert_same("decide", blocks, *asked)
         own = assert_same("content_chances", scores, site_stats, -0.5, title, wished)
-        chances = assert_same("joint_chances", own, blocks.tokens, parts.units, parts.silent)
+        chances = reference.joint_chances(own, blocks.tokens, parts.units, parts.silent)
+        assert np.allclose(chances, chances_by_formula(own, blocks.tokens, parts))
         likely, *rest = assert_same("most_f1", chances, blocks.tokens, shift)
         steps = assert_same("take", blocks, parts, likely, wanted, chances, title, repeating)
         assert same(tuple(choice), (own, chances, likely, *steps, rest[1], rest[0]))
     columns = SimpleNamespace(parents=np.array([-1, *([0] * count)], np.int32))
     nodes = SimpleNamespace(columns=columns, texts=["", *blocks.texts])
     assert_same("verdicts", nodes, blocks, choice.taken, choice.chances)
+
+
+def chances_by_formula(own: np.ndarray, tokens: np.ndarray, parts: Parts) -> np.ndarray:
+    """Return the chances of units by the formula of docs/how-it-decides.md: both roads call one function."""
+    joint, speaking = own.copy(), np.setdiff1d(np.arange(len(own)), parts.silent)
+    counted = np.minimum(tokens, shared.MOST_UNIT_TOKENS) + 1.0
+
+    def log_odds(blocks: np.ndarray, weights: np.ndarray) -> float:
+        if not weights[blocks].sum() > 0.0:
+            return 0.0
+        chance = np.average(own[blocks], weights=weights[blocks]).clip(1.0 - shared.SUREST, shared.SUREST)
+        return float(np.log(chance / (1.0 - chance)))
+
+    for kind, first, last in parts.units.tolist():
+        inside = speaking[(speaking >= first) & (speaking < last)]
+        if shared.UNITS[kind] == shared.DEFINITIONS:
+            heard = inside if tokens[inside].sum() > 0.0 else np.arange(first, last)
+            weights = tokens if tokens[inside].sum() > 0.0 else np.ones(len(own))
+            joint[first:last] = np.average(own[heard], weights=weights[heard]) if last > first else 0.0
+            continue
+        odds = shared.OF_TABLES if shared.UNITS[kind] == shared.TABLE else shared.OF_OTHERS
+        odds += shared.OF_OWN * log_odds(inside, tokens)
+        odds += shared.OF_BEFORE * log_odds(speaking[speaking < first][-shared.AROUND :], counted)
+        odds += shared.OF_AFTER * log_odds(speaking[speaking >= last][: shared.AROUND], counted)
+        joint[first:last] = 1.0 / (1.0 + np.exp(-odds))
+    return joint
 
 
 @settings(deadline=None)
